@@ -1,0 +1,1 @@
+"""FINGERPRINTS -> CANDIDATES: which documents share a bucket and are worth comparing."""

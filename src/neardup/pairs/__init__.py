@@ -1,0 +1,1 @@
+"""CANDIDATES -> SIGNALS -> VERDICTS: what two documents share, and what follows from it."""

@@ -1,0 +1,1 @@
+"""VERDICTS -> CLUSTERS: the order of keeping, stars, components, mirrored hosts."""
