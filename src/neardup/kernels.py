@@ -19,6 +19,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np import arrayobj
 
 F = TypeVar("F", bound=Callable[..., Any])
 U8 = npt.NDArray[np.uint8]
@@ -28,6 +32,8 @@ I64 = npt.NDArray[np.int64]
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+_FNV_BASIS = np.uint64(0xCBF29CE484222325)
+_FNV_PRIME = np.uint64(0x100000001B3)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
@@ -88,6 +94,18 @@ def mix64(x: np.uint64) -> np.uint64:
     return x ^ (x >> _S31)
 
 
+@kernel
+def hash_strings(data: U8, offsets: I64) -> U64:
+    """A 64-bit hash of each string's bytes (FNV-1a, then mixed)."""
+    hashes = np.empty(offsets.size - 1, np.uint64)
+    for row in range(hashes.size):
+        h = _FNV_BASIS
+        for at in range(offsets[row], offsets[row + 1]):
+            h = (h ^ np.uint64(data[at])) * _FNV_PRIME
+        hashes[row] = mix64(h)
+    return hashes
+
+
 def strings(texts: Any) -> pa.Array:
     """A list of str, a pandas series or any Arrow string array, as one valid `large_string`."""
     if isinstance(texts, pa.ChunkedArray):
@@ -117,3 +135,94 @@ def view(texts: pa.Array) -> tuple[U8, I64]:
         data = np.frombuffer(data_buffer, np.uint8)
     data.flags.writeable = offsets.flags.writeable = False
     return data, offsets
+
+
+# Intrinsics: LLVM instructions that Numba has no name for. They use LLVM's portable vectors and
+# integers, so they become AVX2 on x86 and NEON on ARM; all of them read little-endian.
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """The address of one item of an array, unchecked: the caller has checked the bounds."""
+    data = arrayobj.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [index])
+
+
+def _bytes64(builder: Any, value: int) -> ir.Constant:
+    """The same byte in all 64 lanes."""
+    return ir.Constant(_V64, [value] * 64)
+
+
+_V64 = ir.VectorType(ir.IntType(8), 64)
+_I64, _I128 = ir.IntType(64), ir.IntType(128)
+
+
+@intrinsic
+def word_mask(typing: Any, data: Any, position: Any) -> Any:
+    """Bit i is set when byte `position + i` of 64 is [A-Za-z0-9_] or not ASCII at all."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _pointer(context, builder, signature.args[0], *args)
+        block = builder.load(builder.bitcast(address, _V64.as_pointer()), align=1)
+        lower = builder.or_(block, _bytes64(builder, 0x20))
+        from_a = builder.sub(lower, _bytes64(builder, ord("a")))
+        from_0 = builder.sub(block, _bytes64(builder, ord("0")))
+        word = builder.icmp_unsigned("<", from_a, _bytes64(builder, 26))
+        word = builder.or_(word, builder.icmp_unsigned("<", from_0, _bytes64(builder, 10)))
+        word = builder.or_(word, builder.icmp_unsigned("==", block, _bytes64(builder, ord("_"))))
+        word = builder.or_(word, builder.icmp_signed("<", block, _bytes64(builder, 0)))
+        return builder.bitcast(word, _I64)
+
+    return types.uint64(data, types.int64), generate
+
+
+@intrinsic
+def load64(typing: Any, data: Any, position: Any) -> Any:
+    """The eight bytes at `position` as one number."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _pointer(context, builder, signature.args[0], *args)
+        return builder.load(builder.bitcast(address, _I64.as_pointer()), align=1)
+
+    return types.uint64(data, types.int64), generate
+
+
+@intrinsic
+def trailing_zeros(typing: Any, x: Any) -> Any:
+    """The position of the lowest set bit; 64 when there is none."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def fold_multiply(typing: Any, a: Any, b: Any) -> Any:
+    """The two halves of the 128-bit product a * b, xored: the mixing step of wyhash."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        product = builder.mul(*(builder.zext(arg, _I128) for arg in args))
+        high = builder.lshr(product, ir.Constant(_I128, 64))
+        return builder.trunc(builder.xor(product, high), _I64)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def tally_bits(typing: Any, counters: Any, values: Any, first: Any, last: Any) -> Any:
+    """Set the 64 bytes of `counters` to how many of values[first:last] have bit i (at most 255)."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zero = ir.Constant(_I64, 0)
+        total = cgutils.alloca_once(builder, _V64)  # LLVM keeps it in registers
+        builder.store(ir.Constant(_V64, None), total)
+        with cgutils.for_range(builder, builder.sub(args[3], args[2])) as loop:
+            index = builder.add(loop.index, args[2])
+            value = builder.load(_pointer(context, builder, signature.args[1], args[1], index))
+            bits = builder.bitcast(value, ir.VectorType(ir.IntType(1), 64))
+            builder.store(builder.sub(builder.load(total), builder.sext(bits, _V64)), total)
+        target = _pointer(context, builder, signature.args[0], args[0], zero)
+        builder.store(builder.load(total), builder.bitcast(target, _V64.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(counters, values, types.int64, types.int64), generate
