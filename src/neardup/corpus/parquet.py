@@ -1,0 +1,143 @@
+"""Parquet: row groups are the parts, and only the needed columns are decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.corpus.batches import BATCH_BYTES, BATCH_ROWS, EMPTY, Batches, File, from_columns
+from neardup.corpus.errors import CorpusError, brief
+from neardup.corpus.fields import Fields, Wish, choose
+from neardup.corpus.limits import Limits
+from neardup.corpus.parts import PART_BYTES, FilePart
+
+#: What pyarrow raises when a file's bytes are wrong.
+BROKEN = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError)
+
+
+def open_parquet(path: str) -> pq.ParquetFile:
+    """Buffered and without read-ahead: memory holds pages of a column, not whole row groups."""
+    return pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group: its number, its first row in the file, its rows, the bytes we need of it."""
+
+    number: int
+    first: int
+    rows: int
+    packed: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ParquetPart(FilePart):
+    """One row group, or a few small ones."""
+
+    fields: Fields
+    groups: tuple[RowGroup, ...]
+
+    @property
+    def range(self) -> str:
+        return f"{self.groups[0].number}-{self.groups[-1].number}"
+
+    @property
+    def size(self) -> int:
+        return sum(group.packed for group in self.groups)
+
+    @property
+    def meaning(self) -> str:
+        return f"{self.fields} {self.limits}"
+
+    def read(self) -> Batches:
+        try:
+            source = open_parquet(self.file.path)
+        except BROKEN as error:
+            yield EMPTY, [self.file.skip(self.groups[0].first, "unreadable", brief(error))]
+            return
+        with source:
+            for group in self.groups:
+                yield from self._read_group(source, group)
+
+    def _read_group(self, source: pq.ParquetFile, group: RowGroup) -> Batches:
+        row = group.first
+        if self.limits.is_bomb(group.bytes, group.packed * 50):
+            yield EMPTY, [self.file.skip(row, "decompression bomb", f"row group {group.number}")]
+            return
+        rows = max(1, min(BATCH_ROWS, BATCH_BYTES * group.rows // max(group.bytes, 1)))
+        try:
+            for batch in source.iter_batches(
+                rows, [group.number], self.fields.columns, use_threads=False
+            ):
+                at = np.arange(row, row + batch.num_rows, dtype=np.int64)
+                columns = {name: batch.column(name) for name in self.fields.columns}
+                yield from from_columns(self.file, self.fields, columns, at, at, self.limits)
+                row += batch.num_rows
+        except BROKEN as error:
+            end = group.first + group.rows
+            detail = f"rows {row} to {end} of row group {group.number}: {brief(error)}"
+            yield EMPTY, [self.file.skip(row, "unreadable", detail)]
+
+
+def parquet_parts(file: File, wish: Wish, limits: Limits) -> Iterator[ParquetPart]:
+    """Row groups in order, small ones together until there is enough work for a part."""
+    try:
+        with open_parquet(file.path) as source:
+            metadata, schema = source.metadata, source.schema_arrow
+    except BROKEN as error:
+        raise CorpusError(f"{file.name}: cannot be read as Parquet: {brief(error)}") from None
+    fields = choose(schema.names, wish, file.name)
+    check_types(schema, fields, file.name)
+    gathered: list[RowGroup] = []
+    for group in _row_groups(metadata, fields):
+        if gathered and sum(g.bytes for g in gathered) + group.bytes > PART_BYTES:
+            yield ParquetPart(file, limits, fields, tuple(gathered))
+            gathered = []
+        gathered.append(group)
+    if gathered:
+        yield ParquetPart(file, limits, fields, tuple(gathered))
+
+
+def _row_groups(metadata: pq.FileMetaData, fields: Fields) -> Iterator[RowGroup]:
+    wanted = set(fields.columns)
+    first = 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        packed = unpacked = 0
+        for i in range(group.num_columns):
+            column = group.column(i)
+            if column.path_in_schema in wanted:
+                packed += column.total_compressed_size
+                unpacked += column.total_uncompressed_size
+        yield RowGroup(number, first, group.num_rows, packed, unpacked)
+        first += group.num_rows
+
+
+def check_types(schema: pa.Schema, fields: Fields, where: str) -> None:
+    """Refuse a column that cannot be what it is taken for, before any work is done."""
+    for name in fields.columns:
+        if schema.get_field_index(name) < 0:
+            raise CorpusError(f"{where}: there are several columns named {name!r}")
+        kind = schema.field(name).type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        holds_text = pa.types.is_null(kind) or any(
+            check(kind)
+            for check in (
+                pa.types.is_string,
+                pa.types.is_large_string,
+                pa.types.is_string_view,
+                pa.types.is_binary,
+                pa.types.is_large_binary,
+                pa.types.is_binary_view,
+            )
+        )
+        if name == fields.content and not holds_text:
+            raise CorpusError(f"{where}: column {name!r} is {kind}, not text")
+        if pa.types.is_nested(kind):
+            raise CorpusError(f"{where}: column {name!r} is {kind}, not a single value")
