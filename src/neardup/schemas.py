@@ -55,3 +55,18 @@ CLUSTERS = pa.schema(
         pa.field("verdict", pa.string(), nullable=False),
     ]
 )
+
+#: Two hosts with the same pages (Ye et al. §1; [manku07] §5.2), the one kept more often first.
+HOSTS = pa.schema(
+    [
+        pa.field("host", pa.string(), nullable=False),
+        pa.field("mirror", pa.string(), nullable=False),
+        pa.field("pages", pa.int64(), nullable=False),  # matched pages
+        pa.field("host_pages", pa.int64(), nullable=False),
+        pa.field("mirror_pages", pa.int64(), nullable=False),
+        pa.field("share", pa.float64(), nullable=False),  # of the smaller host's pages
+        pa.field("host_path", pa.string()),  # host_path* is the same page as mirror_path*
+        pa.field("mirror_path", pa.string()),
+        pa.field("mapped", pa.float64(), nullable=False),  # share of the matches that map so
+    ]
+)

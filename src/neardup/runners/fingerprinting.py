@@ -1,0 +1,77 @@
+"""Documents -> what is held of each: digest, token count, bucket keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.fingerprints.exact import Exact
+from neardup.fingerprints.minhash import MinHash, band_keys, sketch_and_digest
+from neardup.fingerprints.mod_p import ModP
+from neardup.kernels import I64, U32, U64
+from neardup.recipe import Recipe
+
+#: the number of a document that takes no part in candidates
+ABSENT = np.uint32(0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """Of some documents in their order; `keys` has a row a document, or is ragged with `ends`."""
+
+    digests: U64  # (n, 2)
+    tokens: U32
+    keys: U32
+    ends: I64 | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+class Fingerprinter:
+    """The pure stage of a recipe: texts in, fingerprints out."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.spec = recipe.fingerprint
+        self.bands = self.rows = 0
+        if isinstance(self.spec, MinHash):
+            self.bands, self.rows = self.spec.bands(recipe.threshold, recipe.error)
+
+    def describe(self) -> str:
+        """How candidates are found."""
+        if isinstance(self.spec, MinHash):
+            return f"{self.bands} bands of {self.rows}"
+        return f"1 shingle in {self.spec.p}" if isinstance(self.spec, ModP) else "none"
+
+    def __call__(self, texts: pa.Array) -> Fingerprints:
+        """Fingerprint the texts of a batch."""
+        if isinstance(self.spec, MinHash):
+            signatures, digests, tokens, _ = sketch_and_digest(texts, self.spec)
+            return Fingerprints(digests, tokens, band_keys(signatures, self.bands, self.rows))
+        exact = self.spec if isinstance(self.spec, Exact) else Exact()
+        digests, tokens = exact.digests(texts)
+        if isinstance(self.spec, ModP):
+            keys, offsets = self.spec.sample(texts)
+            return Fingerprints(digests, tokens, keys, offsets[1:])
+        return Fingerprints(digests, tokens, np.empty((len(texts), 0), np.uint32))
+
+
+def tables(
+    pieces: list[Fingerprints], numbers: npt.NDArray[np.uint32]
+) -> Iterator[tuple[U32, npt.NDArray[np.uint32]]]:
+    """The bucket keys of the documents that have a number (others are ABSENT), table by table."""
+    wanted = numbers != ABSENT
+    ends = [piece.ends for piece in pieces if piece.ends is not None]
+    if ends:
+        counts = np.concatenate([np.diff(each, prepend=0) for each in ends])
+        members = np.repeat(numbers, counts)
+        keys = np.concatenate([piece.keys for piece in pieces])
+        yield keys[members != ABSENT], members[members != ABSENT]
+        return
+    for band in range(pieces[0].keys.shape[1] if pieces else 0):
+        keys = np.concatenate([piece.keys[:, band] for piece in pieces])
+        yield keys[wanted], numbers[wanted]

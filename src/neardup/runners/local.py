@@ -1,0 +1,319 @@
+"""The path on one machine: threads over the parts, a spill on disk, numbers in memory.
+
+What is held of a document is its place in the spill, a digest of its words, its bucket keys and
+its site: about 170 bytes with the default recipe, whatever the length of its text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.corpus import Corpus, Skipped
+from neardup.extract import extract
+from neardup.extract.templates import (
+    TemplateBuilder,
+    TemplateTable,
+    block_hashes,
+    remove,
+    site_hashes,
+)
+from neardup.kernels import I64, U64, hash_strings, strings, view
+from neardup.recipe import Recipe
+from neardup.resolve.order import Keep
+from neardup.runners.decide import Held, Outcome, decide
+from neardup.runners.fingerprinting import Fingerprinter, Fingerprints
+from neardup.runners.pool import drain
+from neardup.runners.result import (
+    CONTAINED,
+    EMPTY,
+    EXACT,
+    NEAR,
+    SHORT,
+    SKIPPED,
+    Result,
+    Summary,
+)
+from neardup.runners.work import Texts, Work
+
+#: called with (stage, done, total, pages) as a run goes on, from any thread; done and total are
+#: bytes while reading, then pages or pairs
+Progress = Callable[[str, int, int, int], None]
+
+#: documents handled at once when the spill is read back
+_ROWS, _BYTES = 4096, 4 << 20
+
+
+def silent(stage: str, done: int, total: int, pages: int) -> None:
+    """No progress."""
+
+
+class LocalRun:
+    """One run of a recipe over a corpus, and over an earlier one to match against."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        earlier: Corpus | None,
+        recipe: Recipe,
+        work: Work,
+        *,
+        threads: int,
+        progress: Progress,
+        templates: TemplateTable | None,
+    ) -> None:
+        self.corpus, self.earlier_corpus = corpus, earlier
+        self.parts = [*(earlier.parts if earlier else []), *corpus.parts]
+        self.earlier = len(earlier.parts) if earlier else 0
+        self.recipe, self.keep = recipe, Keep.parse(recipe.keep)
+        self.work, self.threads, self.progress = work, threads, progress
+        self.templates = templates
+        self.fingerprint = Fingerprinter(recipe)
+        self.pieces: dict[tuple[int, int], Fingerprints] = {}
+        self.stages: dict[str, float] = {}
+
+    def run(self, *, pairs: bool) -> Result:
+        """The whole path."""
+        start = time.perf_counter()
+        with self._stage("read"):
+            self._read()
+            self._load()
+        with self._stage("templates"):
+            self._find_templates()
+        with self._stage("fingerprint"):
+            self._fingerprint_spill()
+        with self._stage("compare"):
+            held, repeated = self._held()
+            outcome = decide(
+                self.recipe, held, self.texts.lengths, self.documents,
+                pairs=pairs, threads=self.threads,
+                advance=lambda done, total: self.progress("compare", done, total, 0),
+            )  # fmt: skip
+        result = Result(
+            self.corpus, self.recipe, self._summary(outcome, repeated), outcome.decisions,
+            self.work, self.texts, self.starts, self.earlier, repeated,
+            self.templates, outcome.pairs,
+        )  # fmt: skip
+        result.summary.seconds = round(time.perf_counter() - start, 3)
+        return result
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.stages[name] = round(time.perf_counter() - start, 3)
+
+    def _read(self) -> None:
+        """Read, extract and spill the parts; without templates, fingerprint on the way."""
+        total = sum(part.size for part in self.parts)
+        waiting = [(n, part) for n, part in enumerate(self.parts) if not self.work.whole(n)]
+        done = total - sum(part.size for _, part in waiting)
+        self.progress("read", done, total, 0)
+
+        def handle(part: int, batch: int, item: tuple[pa.RecordBatch, list[Skipped]]) -> None:
+            pages, skipped = item
+            writer = self.work.writer(part)
+            writer.skip(skipped)
+            if pages.num_rows:
+                texts = strings(extract(pages, self.recipe.extract)["text"])
+                writer.add(batch, self._columns(pages), texts)
+                if self.recipe.templates is None:
+                    self.pieces[part, batch] = self.fingerprint(texts)
+            self.progress("read", 0, total, pages.num_rows)
+
+        def finish(part: int) -> None:
+            self.work.finish(part)
+            self.progress("read", self.parts[part].size, total, 0)
+
+        drain([(n, part.read) for n, part in waiting], self.threads, handle, finish)
+
+    def _columns(self, pages: pa.RecordBatch) -> dict[str, Any]:
+        keys = self.keep.keys(pages)
+        return {
+            **{name: pages[name] for name in ("id", "url", "file", "position")},
+            "key": np.full(pages.num_rows, np.nan) if keys is None else keys,
+            "site": site_hashes(sites(pages)),
+        }
+
+    def _load(self) -> None:
+        """The numbers held of every row; ids and URLs stay in the work folder."""
+        types: dict[str, Any] = {
+            "offset": np.int64, "length": np.uint32, "site": np.uint64, "key": np.float64,
+        }  # fmt: skip
+        loaded = {name: [np.empty(0, kind)] for name, kind in types.items()}
+        hashes, counts = [np.empty(0, np.uint64)], [0]
+        for part in range(len(self.parts)):
+            rows = self.work.rows(part, [*types, "id"])
+            counts.append(rows.num_rows)
+            for name in types:
+                loaded[name].append(rows[name].to_numpy())
+            hashes.append(hash_strings(*view(strings(rows["id"]))))
+        self.starts: I64 = np.cumsum(np.array(counts, np.int64))
+        offsets, lengths = np.concatenate(loaded["offset"]), np.concatenate(loaded["length"])
+        self.texts = Texts(self.work.folder, self.starts, offsets, lengths)
+        self.sites: U64 = np.concatenate(loaded["site"])
+        self.keys: npt.NDArray[np.float64] | None = None
+        if self.keep.rule not in ("first", "longest"):
+            self.keys = np.concatenate(loaded["key"])
+        self.id_hashes: U64 = np.concatenate(hashes)
+
+    def _spill(self, name: str, parts: list[int], handle: Callable[[int, int, I64], None]) -> None:
+        """Read parts of the spill back, a batch of rows at a time."""
+        total = int(sum(self.starts[n + 1] - self.starts[n] for n in parts))
+
+        def counted(part: int, batch: int, rows: I64) -> None:
+            handle(part, batch, rows)
+            self.progress(name, len(rows), total, len(rows))
+
+        drain([(n, partial(self._spans, n)) for n in parts], self.threads, counted)
+
+    def _spans(self, part: int) -> Iterator[I64]:
+        start, end = int(self.starts[part]), int(self.starts[part + 1])
+        while start < end:
+            sizes = np.cumsum(self.texts.lengths[start : min(end, start + _ROWS)], dtype=np.int64)
+            stop = start + max(1, int(np.searchsorted(sizes, _BYTES)))
+            yield np.arange(start, min(stop, end))
+            start = stop
+
+    def _find_templates(self) -> None:
+        """Blocks that repeat across different pages of a site; an earlier table stays valid."""
+        if self.recipe.templates is None:
+            return
+        builder = TemplateBuilder(self.recipe.templates, self.work.folder)
+
+        def add(part: int, batch: int, rows: I64) -> None:
+            builder.add(self.sites[rows], rows, *block_hashes(self.texts.read(rows)))
+
+        self._spill("templates", list(range(len(self.parts))), add)
+        known = self.templates
+        self.templates = builder.build()
+        if known is not None:
+            self.templates = self.templates.union(known)
+
+    def documents(self, rows: I64) -> pa.Array:
+        """The texts that are fingerprinted: without template blocks."""
+        texts = self.texts.read(rows)
+        if self.templates is None or self.recipe.templates is None:
+            return texts
+        return remove(texts, self.sites[rows], self.templates, self.recipe.templates)[0]
+
+    def _fingerprint_spill(self) -> None:
+        """Fingerprint the parts that were not fingerprinted while they were read."""
+        fresh = {part for part, _ in self.pieces}
+
+        def fingerprint(part: int, batch: int, rows: I64) -> None:
+            self.pieces[part, batch] = self.fingerprint(self.documents(rows))
+
+        late = [n for n in range(len(self.parts)) if n not in fresh]
+        self._spill("fingerprint", late, fingerprint)
+
+    def _held(self) -> tuple[Held, list[Skipped]]:
+        pieces = [self.pieces[key] for key in sorted(self.pieces)]
+        self.pieces.clear()
+        left_out, repeated = self._repeated_ids()
+        held = Held(
+            pieces,
+            np.concatenate([np.empty((0, 2), np.uint64), *(piece.digests for piece in pieces)]),
+            np.concatenate([np.empty(0, np.uint32), *(piece.tokens for piece in pieces)]),
+            self.keys,
+            left_out,
+            int(self.starts[self.earlier]),
+        )
+        return held, repeated
+
+    def _repeated_ids(self) -> tuple[npt.NDArray[np.bool_], list[Skipped]]:
+        """Rows whose id an earlier row of the corpus has; equal hashes are checked by string."""
+        left_out = np.zeros(len(self.id_hashes), np.bool_)
+        start = int(self.starts[self.earlier])
+        ordered = np.sort(self.id_hashes[start:])
+        suspects = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        rows = np.flatnonzero(np.isin(self.id_hashes[start:], suspects)) + start
+        del self.id_hashes
+        repeated: list[Skipped] = []
+        seen: set[str] = set()
+        parts = np.searchsorted(self.starts, rows, side="right") - 1
+        for part in np.unique(parts).tolist():
+            chosen = rows[parts == part]
+            table = self.work.rows(part, ["id", "file", "position"])
+            records = table.take(pa.array(chosen - self.starts[part])).to_pylist()
+            for row, record in zip(chosen.tolist(), records, strict=True):
+                if record["id"] in seen:
+                    left_out[row] = True
+                    name = self.corpus.files[record["file"]]
+                    place = (name, record["position"], record["id"])
+                    repeated.append(Skipped(*place, "repeated id", "the first one stays"))
+                seen.add(record["id"])
+        return left_out, repeated
+
+    def _summary(self, outcome: Outcome, repeated: list[Skipped]) -> Summary:
+        first = int(self.starts[self.earlier])
+        decisions = outcome.decisions
+        counts = np.bincount(decisions.verdicts[first:], minlength=SKIPPED + 1).tolist()
+        own = decisions.parents[first:] == np.arange(first, len(decisions.parents))
+        removed = counts[EXACT] + counts[NEAR] + counts[CONTAINED]
+        pages = len(own) - counts[SKIPPED]
+        heads = np.unique(decisions.parents[first:][decisions.sizes[first:] > 1])
+        skipped: dict[str, int] = {}
+        for part in range(self.earlier, len(self.parts)):
+            for row in self.work.skipped(part):
+                skipped[row.reason] = skipped.get(row.reason, 0) + 1
+        if repeated:
+            skipped["repeated id"] = len(repeated)
+        return Summary(
+            recipe=self.recipe.name,
+            digest=self.recipe.digest,
+            keep=self.recipe.keep,
+            threshold=self.recipe.threshold,
+            pages=pages,
+            kept=pages - removed,
+            removed=removed,
+            clusters=len(heads),
+            largest=int(decisions.sizes[first:].max(initial=0)),
+            exact=counts[EXACT],
+            near=counts[NEAR],
+            contained=counts[CONTAINED],
+            too_short=counts[SHORT],
+            empty=counts[EMPTY],
+            skipped=skipped,
+            earlier=first,
+            candidates=outcome.candidates,
+            verified=outcome.verified,
+            cut=outcome.cut,
+            bands=self.fingerprint.describe(),
+            templates=self.templates.digest if self.templates is not None else None,
+            template_blocks=len(self.templates) if self.templates is not None else 0,
+            text_bytes=int(self.texts.lengths[first:].sum(dtype=np.int64)),
+            threads=self.threads,
+            stages=self.stages,
+        )
+
+
+def sites(pages: pa.RecordBatch) -> pa.Array:
+    """The URL that names each page's site: other HTML without a URL is taken as pages of one
+    nameless site, and text without a URL as of no site."""
+    urls = effective_urls(pages)
+    if not urls.null_count:
+        return urls
+    nowhere = pa.scalar(None, pa.large_string())
+    nameless = pa.scalar("http://nameless/", pa.large_string())
+    return pc.coalesce(urls, pc.if_else(pages["html"].is_valid(), nameless, nowhere))
+
+
+def effective_urls(pages: pa.RecordBatch) -> pa.Array:
+    """Each page's URL; without one, the id of a mirrored tree (host/path) speaks."""
+    urls, ids = strings(pages["url"]), strings(pages["id"])
+    if not urls.null_count:
+        return urls
+    mirrored = pc.match_substring_regex(ids, r"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+/")
+    nowhere = pa.scalar(None, pa.large_string())
+    scheme, slash = (pa.scalar(text, pa.large_string()) for text in ("http:/", "/"))
+    guessed = pc.binary_join_element_wise(scheme, ids, slash)
+    return pc.coalesce(urls, pc.if_else(mirrored, guessed, nowhere))
