@@ -105,7 +105,7 @@ def test_the_report_says_what_happened(tmp_path: Path) -> None:
     read = assert_harmless((tmp_path / "report.html").read_text(encoding="utf-8"))
     for expected in (
         "342,778 of 1,204,118 pages are copies", "861,340", "28.5 %", "3,863", "211,004", "131,774",
-        "1,931,442", "1,900,000", "311.7 s", "Buckets cut", "0.81–1.00", "Mirrored hosts",
+        "1,931,442", "1,900,000", "311.7 s", "Pairs cut", "0.81–1.00", "Mirrored hosts",
         "40.0 %", "99.0 %", "Skipped records", "only here", "5–8", "513–1024", "0.80–0.90",
     ):  # fmt: skip
         assert expected in read.text, expected
