@@ -1,0 +1,162 @@
+"""Text as it is shown: references decoded, whitespace settled, one line a block."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup.extract.entities import decode
+from neardup.extract.tags import LINK, whole
+from neardup.kernels import I64, U8, kernel
+
+# Text, title and links are written side by side, as rows of `out`; the state of row L starts
+# at `state[L * LANE]`.
+TEXT, TITLE_TEXT, LINK_TEXT = whole(0), whole(1), whole(2)
+LANE = 4
+OUT, BEGIN, PENDING, BLOCKS = 0, 1, 2, 3
+NOTHING, WORD, LINE = 0, 1, 2  # what separates the next character from the last one
+
+# Columns of `blocks`: where a block starts in the output, its bytes inside links, its place.
+BLOCK_START, BLOCK_LINKED, BLOCK_PLACE = 0, 1, 2
+
+_IN_TEXT, _ATTRIBUTE = whole(0), whole(1)  # references end differently in attributes
+_PLAIN, _SPACE, _DROP, _AMPERSAND, _MAYBE = 0, 1, 2, 3, 4
+
+
+def _classes() -> U8:
+    """Each byte: plain, white space, dropped (NUL), `&`, or the lead of a wide space."""
+    table = np.zeros(256, np.uint8)
+    table[1:33] = table[127] = _SPACE
+    table[0], table[ord("&")] = _DROP, _AMPERSAND
+    table[[0xC2, 0xE1, 0xE2, 0xE3]] = _MAYBE
+    return table
+
+
+_CLASS = _classes()
+
+
+@kernel
+def wide_space(a: int, b: int, c: int) -> int:
+    """Bytes of the Unicode white space that starts with these three bytes, or 0."""
+    if a == 0xC2:  # next line, no-break space
+        return 2 if b == 0x85 or b == 0xA0 else 0
+    if a == 0xE2:  # U+2000 to U+200A, line and paragraph separator, U+202F, U+205F
+        if b == 0x80:
+            return 3 if 0x80 <= c <= 0x8A or c == 0xA8 or c == 0xA9 or c == 0xAF else 0
+        return 3 if b == 0x81 and c == 0x9F else 0
+    if a == 0xE3:
+        return 3 if b == 0x80 and c == 0x80 else 0
+    return 3 if a == 0xE1 and b == 0x9A and c == 0x80 else 0
+
+
+@kernel
+def _separate(out: U8, state: I64, blocks: I64, lane: int, place: int) -> int:
+    """Write what was pending before the next character; the place to write that to."""
+    at = lane * LANE
+    o = state[at + OUT]
+    first = o == state[at + BEGIN]
+    if first or state[at + PENDING] == LINE:
+        if not first:
+            out[lane, o] = 10
+            o += 1
+        row = state[at + BLOCKS]
+        if lane == TEXT:
+            blocks[row, BLOCK_START] = o
+            blocks[row, BLOCK_LINKED] = 0
+            blocks[row, BLOCK_PLACE] = place
+        state[at + BLOCKS] = row + 1
+    elif state[at + PENDING] == WORD:
+        out[lane, o] = 32
+        o += 1
+    state[at + PENDING] = NOTHING
+    return o
+
+
+@kernel
+def _write(packed: int, out: U8, lane: int, o: int) -> int:
+    for _ in range(packed >> 48):
+        out[lane, o] = packed & 255
+        packed >>= 8
+        o += 1
+    return o
+
+
+@kernel
+def _character(data: U8, i: int, end: int, tables: I64) -> tuple[int, int, int]:
+    """The character at i that is not plain: (its class, bytes of source, packed if decoded)."""
+    kind, packed, width = np.int64(_CLASS[data[i]]), 0, 1
+    if kind == _AMPERSAND:
+        packed, after = decode(data, i, end, tables, _IN_TEXT)
+        if packed == 0:
+            return _PLAIN, 1, 0
+        a, b, c = packed & 255, packed >> 8 & 255, packed >> 16 & 255
+        if packed >> 48 == 1:
+            return _SPACE if a <= 32 else _PLAIN, after - i, packed
+        return _SPACE if wide_space(a, b, c) else _PLAIN, after - i, packed
+    if kind == _MAYBE and i + 1 < end:
+        third = np.int64(data[i + 2]) if i + 2 < end else 0
+        width = wide_space(np.int64(data[i]), np.int64(data[i + 1]), third)
+        return (_SPACE, width, 0) if width else (_PLAIN, 1, 0)
+    return _PLAIN if kind == _MAYBE else kind, 1, packed
+
+
+@kernel
+def write_text(
+    data: U8,
+    i: int,
+    end: int,
+    tables: I64,
+    out: U8,
+    state: I64,
+    blocks: I64,
+    lane: int,
+    place: int,
+) -> None:
+    """Append data[i:end], text without markup, that stands at `place`."""
+    at = lane * LANE
+    o = before = state[at + OUT]
+    while i < end:
+        kind, width, packed = _PLAIN, 1, 0
+        if _CLASS[data[i]] != _PLAIN:
+            kind, width, packed = _character(data, i, end, tables)
+        if kind != _PLAIN:
+            if kind == _SPACE and state[at + PENDING] == NOTHING:
+                state[at + PENDING] = WORD
+            i += width
+            continue
+        if state[at + PENDING] != NOTHING or o == state[at + BEGIN]:
+            state[at + OUT] = o
+            o = _separate(out, state, blocks, lane, place)
+        if packed:
+            o = _write(packed, out, lane, o)
+            i += width
+        else:
+            out[lane, o] = data[i]
+            o, i = o + 1, i + 1
+        while i < end and _CLASS[data[i]] == _PLAIN:
+            out[lane, o] = data[i]
+            o, i = o + 1, i + 1
+    state[at + OUT] = o
+    if place & LINK and o > before:
+        blocks[state[at + BLOCKS] - 1, BLOCK_LINKED] += o - before
+
+
+@kernel
+def write_value(data: U8, i: int, end: int, tables: I64, out: U8, lane: int, o: int) -> int:
+    """Append an attribute's value, references decoded, trimmed; where the output then ends."""
+    while i < end and data[i] <= 32:
+        i += 1
+    while end > i and data[end - 1] <= 32:
+        end -= 1
+    while i < end:
+        packed, after = 0, i + 1
+        if data[i] == 38:
+            packed, after = decode(data, i, end, tables, _ATTRIBUTE)
+        if packed:
+            o = _write(packed, out, lane, o)
+            i = after
+            continue
+        if data[i] != 0:
+            out[lane, o] = data[i]
+            o += 1
+        i += 1
+    return o
