@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from neardup.fingerprints.resemblance import resemblance as resemblance
     from neardup.fingerprints.simhash import Simhash as Simhash
     from neardup.pairs.compare import Comparison as Comparison
-    from neardup.pairs.compare import compare as compare
     from neardup.recipe import Recipe as Recipe
+    from neardup.runners.compare import compare as compare
     from neardup.runners.deduplicate import deduplicate as deduplicate
     from neardup.runners.result import Result as Result
     from neardup.specs import SpecError as SpecError
@@ -53,7 +53,7 @@ _HOMES = {
     "SpecError": "specs",
     "Statistics": "features.statistics",
     "Templates": "extract.templates",
-    "compare": "pairs.compare",
+    "compare": "runners.compare",
     "containment": "fingerprints.resemblance",
     "deduplicate": "runners.deduplicate",
     "open_corpus": "corpus",
