@@ -13,6 +13,7 @@ from neardup.extract.templates import Templates
 from neardup.fingerprints.exact import Exact
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.mod_p import ModP
+from neardup.fingerprints.simhash import Simhash
 from neardup.resolve.order import Keep
 from neardup.specs import Spec, SpecError, parse
 
@@ -140,7 +141,9 @@ def _read(name: str, value: Any, where: str) -> Any:
             return None
         if name in kinds:
             spec = parse(value, kinds[name])
-            if name == "fingerprint" and not isinstance(spec, Fingerprint):
+            if isinstance(spec, Simhash) or (
+                name == "fingerprint" and not isinstance(spec, Fingerprint)
+            ):
                 raise SpecError(f"{spec} gives no candidates; use MinHash, ModP or Exact")
             return spec
     except (SpecError, AttributeError) as error:

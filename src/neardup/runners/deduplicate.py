@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -44,25 +46,27 @@ def deduplicate(
     threads = len(os.sched_getaffinity(0)) if threads is None else threads
     if threads < 1:
         raise CorpusError(f"threads: {threads} is not 1 or more")
-    temporary = None
-    if work is None:
-        temporary = tempfile.TemporaryDirectory(prefix="neardup-")
-        work = Path(temporary.name)
+    temporary = work is None
+    folder = Path(tempfile.mkdtemp(prefix="neardup-")) if work is None else work
     parts = [*(earlier.parts if earlier else []), *corpus.parts]
     identity = {"recipe": chosen.digest, "sources": [part.identity for part in parts]}
-    store = Work(work, identity, resume)
+    store = Work(folder, identity, resume)
     try:
         run = LocalRun(
             corpus, earlier, chosen, store, threads=threads, progress=progress, templates=templates
         )
         result = run.run(pairs=pairs)
     except BaseException:
-        store.close()
-        if temporary:
-            temporary.cleanup()
+        _release(store, temporary)
         raise
-    result.folder = temporary
+    weakref.finalize(result, _release, store, temporary)  # the result reads from the folder
     return result
+
+
+def _release(store: Work, temporary: bool) -> None:
+    store.close()
+    if temporary:
+        shutil.rmtree(store.folder, ignore_errors=True)
 
 
 def _opened(source: Any, keep: Keep) -> Corpus:

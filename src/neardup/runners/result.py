@@ -84,7 +84,7 @@ class Decisions:
     sizes: npt.NDArray[np.uint32]  # members of the kept row's cluster
 
 
-@dataclass
+@dataclass(eq=False)
 class Result:
     """Kept pages, clusters and skipped records of a run."""
 
@@ -99,7 +99,6 @@ class Result:
     repeated: list[Skipped] = field(repr=False)
     templates: TemplateTable | None = field(default=None, repr=False)
     neighbours: tuple[I64, I64, npt.NDArray[np.float64]] | None = field(default=None, repr=False)
-    folder: Any = field(default=None, repr=False)  # a temporary work folder lives as long as this
 
     @cached_property
     def ids(self) -> pa.Array:
