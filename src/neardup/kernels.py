@@ -29,6 +29,7 @@ U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
+Int = int | np.int64
 
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
@@ -122,7 +123,8 @@ def strings(texts: Any) -> pa.Array:
 def view(texts: pa.Array) -> tuple[U8, I64]:
     """The bytes of a `large_string` array and its n + 1 offsets into them, without a copy.
 
-    Nulls read as empty. This is the only way into a kernel, so that each has one signature.
+    Nulls read as empty. There are at least 64 bytes, so that a kernel can always load a block.
+    This is the only way into a kernel, so that each has one signature.
     """
     if texts.null_count:
         texts = texts.fill_null("")
@@ -133,6 +135,8 @@ def view(texts: pa.Array) -> tuple[U8, I64]:
         offsets = np.frombuffer(offsets_buffer, np.int64, n + 1, texts.offset * 8)
     if data_buffer is not None:
         data = np.frombuffer(data_buffer, np.uint8)
+    if len(data) < 64:
+        data = np.concatenate([data, np.zeros(64 - len(data), np.uint8)])
     data.flags.writeable = offsets.flags.writeable = False
     return data, offsets
 
@@ -147,7 +151,7 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
     return builder.gep(data, [index])
 
 
-def _bytes64(builder: Any, value: int) -> ir.Constant:
+def _bytes64(value: int) -> ir.Constant:
     """The same byte in all 64 lanes."""
     return ir.Constant(_V64, [value] * 64)
 
@@ -163,13 +167,13 @@ def word_mask(typing: Any, data: Any, position: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address = _pointer(context, builder, signature.args[0], *args)
         block = builder.load(builder.bitcast(address, _V64.as_pointer()), align=1)
-        lower = builder.or_(block, _bytes64(builder, 0x20))
-        from_a = builder.sub(lower, _bytes64(builder, ord("a")))
-        from_0 = builder.sub(block, _bytes64(builder, ord("0")))
-        word = builder.icmp_unsigned("<", from_a, _bytes64(builder, 26))
-        word = builder.or_(word, builder.icmp_unsigned("<", from_0, _bytes64(builder, 10)))
-        word = builder.or_(word, builder.icmp_unsigned("==", block, _bytes64(builder, ord("_"))))
-        word = builder.or_(word, builder.icmp_signed("<", block, _bytes64(builder, 0)))
+        lower = builder.or_(block, _bytes64(0x20))
+        from_a = builder.sub(lower, _bytes64(ord("a")))
+        from_0 = builder.sub(block, _bytes64(ord("0")))
+        word = builder.icmp_unsigned("<", from_a, _bytes64(26))
+        word = builder.or_(word, builder.icmp_unsigned("<", from_0, _bytes64(10)))
+        word = builder.or_(word, builder.icmp_unsigned("==", block, _bytes64(ord("_"))))
+        word = builder.or_(word, builder.icmp_signed("<", block, _bytes64(0)))
         return builder.bitcast(word, _I64)
 
     return types.uint64(data, types.int64), generate
@@ -184,6 +188,20 @@ def load64(typing: Any, data: Any, position: Any) -> Any:
         return builder.load(builder.bitcast(address, _I64.as_pointer()), align=1)
 
     return types.uint64(data, types.int64), generate
+
+
+@intrinsic
+def borrowed(typing: Any, array: Any) -> Any:
+    """The same array without its reference count: calls inside a loop then cost no atomic
+    operations. Only for an argument of the kernel, which the caller keeps alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        view = arrayobj.make_array(signature.args[0])(context, builder, args[0])
+        view.meminfo = ir.Constant(view.meminfo.type, None)
+        view.parent = ir.Constant(view.parent.type, None)
+        return view._getvalue()
+
+    return array(array), generate
 
 
 @intrinsic

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels import U64, kernel, mix64
+from neardup.kernels import U64, Int, kernel, mix64
 
 _ZERO, _ONE, _64 = np.uint64(0), np.uint64(1), np.uint64(64)
 _TURN = np.uint64(11)
+_TURNS = np.uint64(63)
 
 
 @kernel
-def phrases(units: U64, count: int, width: int, features: U64) -> int:
-    """Write a hash for every `width` units in a row and return how many there are.
+def phrases(units: U64, count: Int, width: Int, features: U64, end: Int) -> Int:
+    """Append a hash for every `width` units in a row to features[:end] and return the new end.
 
     f_i = mix64(xor over j < n of rotate(u_{i+j}, 11 (n - 1 - j))), rolled forward from f_{i-1}
     before mixing. Fewer units than `width` make one phrase of all of them.
     """
-    if count == 0:
-        return 0
     width = min(width, count)
-    back = (_TURN * np.uint64(width)) & np.uint64(63)
+    if width == 0:
+        return end
+    back = (_TURN * np.uint64(width)) & _TURNS
     h = _ZERO
     for i in range(width - 1):
         h = _rotate(h, _TURN) ^ units[i]
@@ -28,17 +29,17 @@ def phrases(units: U64, count: int, width: int, features: U64) -> int:
     for i in range(count - width + 1):
         h = _rotate(h, _TURN) ^ units[i + width - 1] ^ leaving
         leaving = _rotate(units[i], back)
-        features[i] = mix64(h)
-    return count - width + 1
+        features[end + i] = mix64(h)
+    return end + count - width + 1
 
 
 @kernel
 def _rotate(x: np.uint64, by: np.uint64) -> np.uint64:
-    return (x << by) | (x >> ((_64 - by) & np.uint64(63)))
+    return (x << by) | (x >> ((_64 - by) & _TURNS))
 
 
 @kernel
-def without(units: U64, count: int, stop: U64) -> int:
+def without(units: U64, count: Int, stop: U64) -> Int:
     """Drop the units in the open-addressing table `stop` (a power of two, 0 for free)."""
     if len(stop) == 0:
         return count

@@ -14,12 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.features.phrases import phrases, without
-from neardup.features.plan import plan
+from neardup.features.reading import read
 from neardup.features.specs import Features
-from neardup.features.tokens import I32, MARKS, read_units, room
-from neardup.fingerprints.exact import Exact, digest_units
-from neardup.kernels import I64, U8, U32, U64, fold_multiply, kernel, strings, view
+from neardup.kernels import I64, U32, U64, Int, fold_multiply, kernel, strings
 from neardup.specs import Spec, SpecError
 
 #: every value of the signature of a text without features; no other text has it anywhere
@@ -32,8 +29,8 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 @kernel
-def sketch_features(features: U64, count: int, signature: U32) -> None:
-    """Fill the t values of one signature from `count` features (repeated ones do no harm).
+def sketch_features(features: U64, signature: U32) -> None:
+    """Fill the t values of one signature from its features (repeated ones do no harm).
 
     Round r < t sends every feature to a random bin with the value r + a random fraction, round
     r = t + b sends all of them to bin b; each bin keeps its smallest value. Rounds end when every
@@ -45,27 +42,27 @@ def sketch_features(features: U64, count: int, signature: U32) -> None:
     shift = 32
     while 1 << (32 - shift) < 2 * bins:
         shift -= 1
-    free = bins if count > 0 else 0
-    turn = 0
+    free: Int = bins if len(features) else 0
+    turn = np.int64(0)
     while free > 0:
         if turn < bins:
-            free -= _scatter(features, count, turn, shift, signature)
+            free -= _scatter(features, turn, shift, signature)
         elif signature[turn - bins] == EMPTY:
-            signature[turn - bins] = _smallest(features, count, turn, shift)
+            signature[turn - bins] = _smallest(features, turn, shift)
             free -= 1
         turn += 1
 
 
 @kernel
-def _scatter(features: U64, count: int, turn: int, shift: int, signature: U32) -> int:
+def _scatter(features: U64, turn: Int, shift: Int, signature: U32) -> Int:
     """One round over random bins; how many of them were free before."""
     bins, base, drop = np.uint64(len(signature)), np.uint32(turn << shift), np.uint64(32 - shift)
     salt = _STEP * np.uint64(turn)
     filled = 0
-    for i in range(count):
+    for i in range(len(features)):
         h = features[i] if turn == 0 else fold_multiply(features[i] ^ salt, _FACTOR)
         place = ((h >> _32) * bins) >> _32
-        value = base | np.uint32((h & _LOW) >> drop)
+        value = np.uint32(base | np.uint32((h & _LOW) >> drop))
         before = signature[place]
         filled += before == EMPTY
         signature[place] = min(before, value)
@@ -73,34 +70,24 @@ def _scatter(features: U64, count: int, turn: int, shift: int, signature: U32) -
 
 
 @kernel
-def _smallest(features: U64, count: int, turn: int, shift: int) -> np.uint32:
+def _smallest(features: U64, turn: Int, shift: Int) -> np.uint32:
     """The smallest value of one of the last rounds, all of whose features share a bin."""
     base, drop = np.uint32(turn << shift), np.uint64(32 - shift)
     salt = _STEP * np.uint64(turn)
     smallest = _LAST
-    for i in range(count):
+    for i in range(len(features)):
         h = fold_multiply(features[i] ^ salt, _FACTOR)
-        smallest = min(smallest, base | np.uint32((h & _LOW) >> drop))
+        smallest = min(smallest, np.uint32(base | np.uint32((h & _LOW) >> drop)))
     return smallest
 
 
 @kernel
-def _sketch_texts(
-    data: U8, offsets: I64, table: I32, stop: U64, chars: bool, width: int,
-    signatures: U32, digests: U64, tokens: U32, features: U32,
-) -> None:  # fmt: skip
-    """All of a text's fingerprints from one reading of it; no digests where `digests` is empty."""
-    space = room(offsets)
-    units, found = np.empty(space, np.uint64), np.empty(space, np.uint64)
-    marks = np.empty(MARKS, np.int64)
+def _sketch_rows(values: U64, ends: I64, signatures: U32, counts: U32) -> None:
+    """A signature for each row values[ends[i]:ends[i + 1]]."""
     for i in range(len(signatures)):
-        count = read_units(data, offsets[i], offsets[i + 1], table, chars, units, marks)
-        tokens[i] = count
-        if len(digests):
-            digest_units(units, count, digests[i])
-        count = phrases(units, without(units, count, stop), width, found)
-        features[i] = count
-        sketch_features(found, count, signatures[i])
+        row = values[ends[i] : ends[i + 1]]
+        counts[i] = len(row)
+        sketch_features(row, signatures[i])
 
 
 @kernel
@@ -131,14 +118,17 @@ class MinHash(Spec):
 
     def sketch(self, texts: pa.Array) -> tuple[U32, U32]:
         """Signatures, and how many features (repeated ones counted) each was made from."""
-        ready = plan(self.features)
-        n = len(texts)
-        signatures = np.empty((n, self.permutations), np.uint32)
-        tokens, features = np.empty(n, np.uint32), np.empty(n, np.uint32)
-        no_digests = np.empty((0, 2), np.uint64)
-        data, offsets = view(ready.prepare(texts))
-        _sketch_texts(data, offsets, *ready.arguments, signatures, no_digests, tokens, features)
-        return signatures, features
+        return self._sketch(texts)
+
+    def _sketch(
+        self, texts: pa.Array, tokens: U32 | None = None, digests: U64 | None = None
+    ) -> tuple[U32, U32]:
+        signatures = np.empty((len(texts), self.permutations), np.uint32)
+        counts = np.empty(len(texts), np.uint32)
+        for block in read(texts, Features.of(self.features), tokens, digests):
+            here = slice(block.first, block.last)
+            _sketch_rows(block.values, block.ends, signatures[here], counts[here])
+        return signatures, counts
 
     def estimate(self, left: U32, right: U32) -> npt.NDArray[np.float64]:
         """The estimated resemblance of signatures, row by row; 0 where either is EMPTY."""
@@ -181,12 +171,6 @@ def sketch_and_digest(texts: Any, spec: MinHash) -> tuple[U32, U64, U32, U32]:
     `chars:n`), so that texts with equal digests are copies.
     """
     texts = strings(texts)
-    ready = plan(spec.features)
-    n = len(texts)
-    signatures, digests = np.empty((n, spec.permutations), np.uint32), np.empty((n, 2), np.uint64)
-    tokens, features = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    data, offsets = view(ready.prepare(texts))
-    _sketch_texts(data, offsets, *ready.arguments, signatures, digests, tokens, features)
-    if ready.features.stem:
-        digests = Exact().batch(texts)
-    return signatures, digests, tokens, features
+    tokens, digests = np.empty(len(texts), np.uint32), np.empty((len(texts), 2), np.uint64)
+    signatures, counts = spec._sketch(texts, tokens, digests)
+    return signatures, digests, tokens, counts
