@@ -45,12 +45,12 @@ th, td { text-align: start; vertical-align: top; padding: .35rem .9rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 thead th { color: var(--muted); font-weight: 600; white-space: nowrap; }
 tbody th { font-weight: 500; white-space: nowrap; }
-td bdi, th bdi { display: inline-block; min-width: 7rem; max-width: 28rem; white-space: normal;
+td bdi, th bdi { display: inline-block; min-width: 7rem; max-width: 34rem; white-space: normal;
   overflow-wrap: anywhere; }
 td a bdi, th a bdi { text-decoration: underline; }
 td > .muted { display: inline-block; min-width: 10rem; }
 @media (max-width: 36rem) { tbody th { white-space: normal; } td > .muted { min-width: 8rem; }
-  th, td { padding-right: .6rem; } }
+  th, td { padding-right: .6rem; } td bdi { min-width: 4.5rem; } }
 td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr));
   gap: 1rem 2.5rem; }

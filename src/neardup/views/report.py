@@ -146,7 +146,7 @@ def _headline(data: Report) -> str:
 
 def _settings(data: Report) -> str:
     rows = [
-        ("Recipe", data.recipe, "the settings of every step, as they can be given again"),
+        ("Recipe", data.recipe, "the settings of every step; neardup recipes shows them"),
         ("Threshold", f"{data.threshold:g}", f"least {data.by} of a removed page to its kept page"),
         ("Kept of a cluster", data.keep, "the rule that orders the pages"),
         ("Exact copies", f"{data.exact:,}", "removed: the normalised text is the same"),
@@ -212,15 +212,21 @@ def _clusters(data: Report) -> str:
         return ""
     shown = data.clusters[:_SHOWN_CLUSTERS]
     total = sum(data.sizes.values()) or len(data.clusters)
+    titled = any(cluster.title for cluster in shown)
     rows = (
-        (link(c.url, c.id), isolated(shortened(c.title or "", 120)), f"{c.size:,}", _range(c))
+        [
+            link(c.url, c.id),
+            *([isolated(shortened(c.title or "", 120))] if titled else []),
+            f"{c.size:,}",
+            _range(c),
+        ]
         for c in shown
     )
     parts = [
         "<h2>Largest clusters</h2>",
         page.table(
             f"The {len(shown):,} largest of {total:,} clusters, by the page that was kept",
-            ("kept page", "title", "#pages", "#similarity"),
+            ("kept page", *(["title"] if titled else []), "#pages", "#similarity"),
             rows,
         ),
         "<p><mark>Text on both sides</mark> is marked; <span class='text'><span>text on one side"
