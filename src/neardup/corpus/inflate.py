@@ -17,14 +17,16 @@ from neardup.corpus.errors import BrokenStreamError, brief
 from neardup.corpus.limits import Limits
 
 CHUNK = 1 << 18
-_GZIP_ERROR: Any = isal_zlib.error
+GZIP_ERROR: Any = isal_zlib.error
 GZIP_MAGIC = b"\x1f\x8b\x08"
 
 
 class Stream(Protocol):
-    """Bytes in order. `consumed` counts what was read from below, compressed."""
+    """Bytes in order."""
 
-    consumed: int
+    @property
+    def consumed(self) -> int:
+        """How much was read from below, compressed."""
 
     def read(self, size: int) -> bytes:
         """At most `size` bytes, none at the end; `BrokenStreamError` if it breaks before."""
@@ -76,7 +78,7 @@ class GzipStream:
                 return b""
             try:
                 data = self.inflater.decompress(self.pending, size)
-            except _GZIP_ERROR as error:
+            except GZIP_ERROR as error:
                 raise BrokenStreamError("truncated gzip", brief(error)) from None
             if self.inflater.eof:
                 self.pending, self.inflater = self.inflater.unused_data, None

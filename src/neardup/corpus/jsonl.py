@@ -208,6 +208,8 @@ def _line_by_line(
         if isinstance(record, str):
             skipped.append(file.skip(int(offset + starts[i]), record))
             continue
+        if not isinstance(record[fields.content], bytes):
+            record[fields.content] = None  # a number is no text
         found.append(i)
         for name, column in values.items():
             column.append(record.get(name))
@@ -230,16 +232,25 @@ def read_line(line: bytes, fields: Fields) -> dict[str, Any] | str:
         if b"\0" in line or not (line.startswith(b"{") and line.endswith(b"}")):
             return "bad json"
         try:
-            schema = pa.schema([(name, pa.string()) for name in fields.columns])
-            table = parse_block(line, schema)
+            if parse_block(line, pa.schema([])).num_rows != 1:
+                return "bad json"
         except (pa.ArrowException, ValueError) as refused:
             return "undecodable" if "surrogate" in f"{refused} {error}" else "bad json"
-        if table.num_rows != 1:
-            return "bad json"
-        return {n: table.column(n).cast(pa.binary())[0].as_py() for n in table.column_names}
+        return {name: _one_field(line, name) for name in fields.columns}
     if not isinstance(record, dict):
         return "bad json"
     return {name: _plain(record.get(name)) for name in fields.columns}
+
+
+def _one_field(line: bytes, name: str) -> Any:
+    """A field of a line that pyarrow reads, of whichever type it has."""
+    for kind in (pa.string(), pa.int64(), pa.float64()):
+        try:
+            values = parse_block(line, pa.schema([(name, kind)])).column(name)
+        except (pa.ArrowException, ValueError):
+            continue
+        return (values.cast(pa.binary()) if kind == pa.string() else values)[0].as_py()
+    return None
 
 
 def _plain(value: Any) -> Any:

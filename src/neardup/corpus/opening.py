@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.corpus.batches import File
+from neardup.corpus.delimited import csv_parts
 from neardup.corpus.errors import CorpusError, Skipped, printable
 from neardup.corpus.fields import Fields, Wish
 from neardup.corpus.jsonl import jsonl_parts
@@ -18,8 +19,15 @@ from neardup.corpus.parquet import parquet_parts
 from neardup.corpus.parts import LeftOut, Part
 from neardup.corpus.sources import PAGE_FORMATS, Found, by_name, list_sources
 from neardup.corpus.tree import CHUNK_FILES, TreePart
+from neardup.corpus.warc import warc_parts
 
-_READERS = {"jsonl": jsonl_parts, "parquet": parquet_parts}
+_READERS = {
+    "csv": csv_parts,
+    "jsonl": jsonl_parts,
+    "parquet": parquet_parts,
+    "warc": warc_parts,
+    "wet": warc_parts,
+}
 Path = str | os.PathLike[str]
 
 
