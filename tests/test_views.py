@@ -206,3 +206,29 @@ def test_terminal_text_is_printable_and_fits(text: str, width: int) -> None:
     shown = clean(text, width)
     assert columns(shown) <= width
     assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", shown)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance of `#rrggbb` (WCAG 2.1)."""
+    digits = colour.lstrip("#")
+    digits = "".join(c * 2 for c in digits) if len(digits) == 3 else digits
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_colours_can_be_read_in_light_and_dark() -> None:
+    palettes = re.findall(r":root \{(.*?)\}", render(example()), re.DOTALL)
+    assert len(palettes) == 2
+    for palette in palettes:
+        colours = dict(re.findall(r"--([\w-]+): (#\w+);", palette))
+        pairs = [
+            ("ink", "paper"), ("ink", "soft"), ("muted", "paper"), ("muted", "soft"),
+            ("link", "paper"), ("ink", "shared"), ("only", "only-paper"),
+        ]  # fmt: skip
+        for text, ground, least in [
+            *((text, ground, 4.5) for text, ground in pairs),
+            *((f"part{i}", "paper", 3.0) for i in range(4)),
+        ]:
+            light, dark = sorted([_luminance(colours[text]), _luminance(colours[ground])])[::-1]
+            assert (light + 0.05) / (dark + 0.05) >= least, (text, ground)

@@ -16,11 +16,10 @@ _POLICY = (
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --muted: #57606a; --line: #d0d7de;
   --soft: #f4f6f8; --link: #0950b8; --shared: #e3f1d6; --only: #a40e26; --only-paper: #ffe9e7;
-  --part0: #2f6f9f; --part1: #c2571a; --part2: #8a63d2; --part3: #9a8000; --part4: #6e7781; }
+  --part0: #2f6f9f; --part1: #c2571a; --part2: #8a63d2; --part3: #9a8000; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e4e8ec; --muted: #a3adb8;
   --line: #373e47; --soft: #1d2127; --link: #8cb9ff; --shared: #233a1c; --only: #ffb3ab;
-  --only-paper: #4a1f1c; --part0: #5aa2d6; --part1: #e98a4c; --part2: #b79af0; --part3: #cdb53a;
-  --part4: #8b949e; } }
+  --only-paper: #4a1f1c; --part0: #5aa2d6; --part1: #e98a4c; --part2: #b79af0; --part3: #cdb53a; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif; }
@@ -67,7 +66,6 @@ svg { display: block; }
 .part1 { fill: var(--part1); background: var(--part1); }
 .part2 { fill: var(--part2); background: var(--part2); }
 .part3 { fill: var(--part3); background: var(--part3); }
-.part4 { fill: var(--part4); background: var(--part4); }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0;
   margin: .5rem 0; font-size: .92rem; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .4em;
