@@ -236,8 +236,9 @@ def _skip_breaks_at(handle: int, position: int) -> int:
 def _next_start(handle: int, position: int, size: int) -> int:
     """Where the next line begins with `WARC/`, after a record that cannot be trusted."""
     mark = b"\n" + _START
-    position = max(position - 1, 0)
-    while data := os.pread(handle, CHUNK, position):
+    position, step = max(position - 1, 0), 1024
+    while data := os.pread(handle, step, position):
+        step = min(2 * step, CHUNK)  # near ones must be cheap: every record may be broken
         found = data.find(mark)
         if found >= 0:
             return position + found + 1
