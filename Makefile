@@ -14,7 +14,7 @@ help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: .venv/ready  ## find the copies in the small web of pages in examples/
-	$(BIN)/neardup dedup examples/web -o demo-out --overwrite
+	$(BIN)/neardup dedup examples/web -o demo-out --overwrite --show 20
 
 lint: .venv/ready  ## style, types and the layering of the rooms
 	$(BIN)/ruff check src tests benchmarks

@@ -50,8 +50,11 @@ from neardup.cli.options import field_options, fields, threads_option
 @click.option("--overwrite", is_flag=True, help="Replace an earlier output in OUT.")
 @threads_option
 @field_options
+@click.option("--show", default=0, metavar="N", help="Print the N largest clusters.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
-def dedup(sources: tuple[str, ...], out: Path, recipe: str, quiet: bool, **options: Any) -> None:
+def dedup(
+    sources: tuple[str, ...], out: Path, recipe: str, show: int, quiet: bool, **options: Any
+) -> None:
     """Find the copies among the pages of SOURCE and keep one of each.
 
     SOURCE is a file, a glob or a folder: HTML trees, WARC, WET, JSONL, Parquet, CSV, compressed
@@ -83,6 +86,7 @@ def dedup(sources: tuple[str, ...], out: Path, recipe: str, quiet: bool, **optio
                 f"interrupted; the same command with --resume goes on from here ({out})"
             ) from None
     if not quiet:
-        from neardup.cli.summary import show
+        from neardup.cli.summary import show_clusters, show_summary
 
-        show(summary, out)
+        show_clusters(out, show)
+        show_summary(summary, out)

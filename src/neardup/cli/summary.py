@@ -1,4 +1,4 @@
-"""The summary of a run as a table that fits 80 columns."""
+"""What a run found, in tables that fit 80 columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from neardup.runners.result import Summary
 from neardup.views.terminal import markup
 
 
-def show(summary: Summary, out: Path) -> None:
+def show_summary(summary: Summary, out: Path) -> None:
     """Print what was found and where it is."""
     from rich.console import Console
     from rich.table import Table
@@ -42,3 +42,27 @@ def show(summary: Summary, out: Path) -> None:
     rate = summary.pages / summary.seconds if summary.seconds else 0
     console.print(f"{summary.seconds:.1f} s, {rate:,.0f} pages/s, {summary.threads} threads")
     console.print(f"report: {markup(str(out / 'report.html'))}", soft_wrap=True)
+
+
+def show_clusters(out: Path, count: int) -> None:
+    """Print the largest clusters: the kept page, and each copy with its similarity."""
+    if count < 1:
+        return
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    width = console.width
+    clusters = pq.read_table(out / "clusters.parquet")
+    removed = clusters.filter(pc.invert(clusters["kept"]))
+    sizes = removed.group_by("cluster", use_threads=False).aggregate([("id", "count")])
+    largest = sizes.sort_by([("id_count", "descending"), ("cluster", "ascending")])
+    for name in largest["cluster"].slice(0, count).to_pylist():
+        console.print(f"[bold]{markup(name, width)}[/bold]", soft_wrap=True)
+        for row in removed.filter(pc.equal(removed["cluster"], name)).to_pylist():
+            score = f"{row['similarity']:.3f} {row['verdict']}"
+            console.print(
+                f"  {markup(row['id'], width - 28):<{width - 28}} {score}", soft_wrap=True
+            )
+    console.print()
