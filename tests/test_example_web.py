@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import neardup
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WEB = EXAMPLES / "web"
 
@@ -53,3 +55,27 @@ def test_the_odd_pages_are_odd() -> None:
         (attic / "bad-bytes.html").read_bytes().decode("utf-8")
     assert "часы" in (WEB / "worldvoices.example/ru/chasy-1251.html").read_text("windows-1251")
     assert "茶园" in (WEB / "worldvoices.example/zh/chayuan-gb.html").read_text("gb18030")
+
+
+def clusters(recipe: str) -> set[frozenset[str]]:
+    """The clusters of more than one page that a run finds."""
+    result = neardup.deduplicate(neardup.open_corpus(WEB), recipe=recipe, threads=2)
+    found: dict[str, set[str]] = {}
+    for row in result.clusters.to_pylist():
+        found.setdefault(row["cluster"], set()).add(row["id"])
+    assert sum(map(len, found.values())) == 57
+    return {frozenset(pages) for pages in found.values() if len(pages) > 1}
+
+
+@pytest.mark.xfail(raises=ExceptionGroup, reason="runners/local.py leaves its TemplateBuilder open")
+def test_the_job_finds_the_copies_and_nothing_else(expected: Any) -> None:
+    assert clusters("web") == {frozenset(cluster["pages"]) for cluster in expected["clusters"]}
+
+
+def test_without_template_removal_printer_friendly_copies_are_lost(expected: Any) -> None:
+    found = set().union(*clusters("text"))
+    lost = {page for c in expected["clusters"] for page in c["pages"]} - found
+    assert {page for page in lost if "/print/" in page} == {
+        f"www.harbour-gazette.example/print/{name}.html"
+        for name in ("in-praise-of-queues", "night-ferry-timetable", "tide-mill-restored")
+    }
