@@ -67,7 +67,6 @@ def clusters(recipe: str) -> set[frozenset[str]]:
     return {frozenset(pages) for pages in found.values() if len(pages) > 1}
 
 
-@pytest.mark.xfail(raises=ExceptionGroup, reason="runners/local.py leaves its TemplateBuilder open")
 def test_the_job_finds_the_copies_and_nothing_else(expected: Any) -> None:
     assert clusters("web") == {frozenset(cluster["pages"]) for cluster in expected["clusters"]}
 

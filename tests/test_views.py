@@ -41,7 +41,7 @@ def example(text: str = "tide mill", url: str | None = "https://a.example/x") ->
         empty=8,
         candidates=1_931_442,
         verified=1_900_000,
-        buckets_cut=14,
+        pairs_cut=14,
         seconds=311.7,
         version=text,
         sizes={2: 81_233, 3: 20_311, 7: 12, 1000: 1},

@@ -99,7 +99,7 @@ class LocalRun:
             )  # fmt: skip
         result = Result(
             self.corpus, self.recipe, self._summary(outcome, repeated), outcome.decisions,
-            self.work, self.texts, self.starts, self.earlier, repeated,
+            self.work, self.documents, self.starts, self.earlier, repeated,
             self.templates, outcome.pairs,
         )  # fmt: skip
         result.summary.seconds = round(time.perf_counter() - start, 3)
@@ -187,14 +187,14 @@ class LocalRun:
         """Blocks that repeat across different pages of a site; an earlier table stays valid."""
         if self.recipe.templates is None:
             return
-        builder = TemplateBuilder(self.recipe.templates, self.work.folder)
-
-        def add(part: int, batch: int, rows: I64) -> None:
-            builder.add(self.sites[rows], rows, *block_hashes(self.texts.read(rows)))
-
-        self._spill("templates", list(range(len(self.parts))), add)
         known = self.templates
-        self.templates = builder.build()
+        with TemplateBuilder(self.recipe.templates, self.work.folder) as builder:
+
+            def add(part: int, batch: int, rows: I64) -> None:
+                builder.add(self.sites[rows], rows, *block_hashes(self.texts.read(rows)))
+
+            self._spill("templates", list(range(len(self.parts))), add)
+            self.templates = builder.build()
         if known is not None:
             self.templates = self.templates.union(known)
 

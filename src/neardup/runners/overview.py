@@ -65,7 +65,7 @@ def overview(result: Result, hosts: pa.Table, source: str) -> Report:
         empty=summary.empty,
         candidates=summary.candidates,
         verified=summary.verified,
-        buckets_cut=summary.cut,
+        pairs_cut=summary.cut,
         seconds=summary.seconds,
         by=result.recipe.by,
         version=__version__,
@@ -95,7 +95,7 @@ def _cluster(result: Result, head: int, rows: I64) -> Cluster:
     members = rows[(decisions.parents[rows] == head) & (rows != head)]
     scores = decisions.similarity[members]
     other = int(members[np.argmin(scores)])
-    texts = result.texts.read(np.array([head, other])).to_pylist()
+    texts = result.documents(np.array([head, other])).to_pylist()
     a, b = (text[:_ALIGNED] for text in texts)
     shared = passages(a, b)
     places = [result.place(row) for row in (head, other)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from neardup.corpus import Corpus, Skipped
 from neardup.extract.templates import TemplateTable
 from neardup.kernels import I64, strings
 from neardup.recipe import Recipe
-from neardup.runners.work import Texts, Work
+from neardup.runners.work import Work
 
 #: what was decided of a document; the position is its code
 VERDICTS = (
@@ -93,7 +93,7 @@ class Result:
     summary: Summary
     decisions: Decisions = field(repr=False)
     work: Work = field(repr=False)
-    texts: Texts = field(repr=False)
+    documents: Callable[[I64], pa.Array] = field(repr=False)  # rows -> the texts compared
     starts: I64 = field(repr=False)  # first row of each part, and the number of rows
     earlier: int = field(repr=False)  # the first parts are those of --against
     repeated: list[Skipped] = field(repr=False)

@@ -76,7 +76,7 @@ class Report:
     empty: int  # kept: no features at all
     candidates: int  # pairs that shared a bucket
     verified: int  # of these, compared exactly
-    buckets_cut: int  # pairs that were not compared because their bucket was too full
+    pairs_cut: int  # pairs that were not compared because their bucket was too full
     seconds: float
     by: str = "resemblance"
     version: str = ""
@@ -156,7 +156,7 @@ def _settings(data: Report) -> str:
         ("Empty", f"{data.empty:,}", "no text: never taken for copies of each other"),
         ("Candidate pairs", f"{data.candidates:,}", "pages that shared a bucket of the index"),
         ("Verified pairs", f"{data.verified:,}", "compared exactly before anything was removed"),
-        ("Pairs cut", f"{data.buckets_cut:,}", "not compared: their bucket was too full"),
+        ("Pairs cut", f"{data.pairs_cut:,}", "not compared: their bucket was too full"),
         ("Time", f"{data.seconds:,.1f} s", "from the first page to the last verdict"),
     ]
     if data.version:
