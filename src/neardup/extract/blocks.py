@@ -1,9 +1,11 @@
 """Blocks of a text as numbers: what a block says exactly, what it says loosely, how long it is.
 
-A block is a line of a document's text. `value` names its words (ASCII case and the amount of
-white space do not matter); `mark` holds two loose 26-bit names that survive small edits and
-changed numbers, and the number of words. Removal goes by `value`, since pages that differ only
-in their numbers are different pages; copies are recognised by the loose names.
+A block is a line of a document's text. Its `value` names its words: runs of letters, digits and
+underscores (cut after 64 bytes), whatever their ASCII case and what stands between them; each
+character of a script without spaces is a word of its own. Its `mark` holds two loose 26-bit
+names, which small edits and changed numbers mostly leave alone, and the number of words. Removal
+goes by `value`, since pages that differ only in their numbers are different pages; copies are
+known by their marks.
 """
 
 from __future__ import annotations
@@ -11,27 +13,67 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from neardup.kernels import I64, U8, U64, kernel, mix64, strings, view
+from neardup.kernels import (
+    I64,
+    U8,
+    U64,
+    Address,
+    address,
+    fold_multiply,
+    kernel,
+    load8,
+    load64,
+    mix64,
+    part,
+    strings,
+    trailing_zeros,
+    view,
+    word_mask,
+)
 
 #: raised when the same bytes come to have another value or mark
 VERSION = 1
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _WORD = np.uint64(0xD6E8FEB86659FD93)
-_BLOCK = np.uint64(0xA0761D6478BD642F)
 _GRAM_1 = np.uint64(0xE7037ED1A0B428DB)
 _GRAM_2 = np.uint64(0xA47B07BC5CD74259)
 _GRAM_3 = np.uint64(0x9E6C63D0876A9A47)
-_NUMBER = np.uint64(0x8EBC6AF09C88C6E3)  # every word with a digit in it, loosely
-_NONE, _ONE = np.uint64(0), np.uint64(1)
-_FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_S8, _S29, _S56 = np.uint64(8), np.uint64(29), np.uint64(56)
-_LANE, _SECOND = np.uint64(38), np.uint64(12)  # 26 + 26 + 12 bits
+_NUMBER = np.uint64(0x8EBC6AF09C88C6E3)  # all numbers, loosely
+_NONE, _ONE, _FULL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+_S2, _S12, _S29, _S38 = np.uint64(2), np.uint64(12), np.uint64(29), np.uint64(38)
 _LONGEST = 4095
-_A, _Z, _CASE = np.uint8(65), np.uint8(26), np.uint64(32)
-_ZERO, _TEN = np.uint8(48), np.uint8(10)
-_NEWLINE, _SPACE, _THREE = np.uint8(10), np.uint8(32), np.uint8(0xE0)
+_SPARE = 64
+_NEWLINE = np.uint8(10)
+# one value in each of the eight bytes of a number
+_HIGH = np.uint64(0x8080808080808080)
+_LOW = np.uint64(0x7F7F7F7F7F7F7F7F)
+_FROM_A = np.uint64(0x3F3F3F3F3F3F3F3F)  # 0x80 - "A"
+_PAST_Z = np.uint64(0x2525252525252525)  # 0x7F - "Z"
+_ONES = np.uint64(0x0101010101010101)
+_NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
+_ZEROS = np.uint64(0x3030303030303030)
+_PAST_9 = np.uint64(0x7676767676767676)  # 0x80 - 10
+
+
+@part
+def _mask(i: Address, end: Address) -> np.uint64:
+    """Bit k is set when byte i + k is part of a word, for the up to 64 bytes before `end`."""
+    spare = np.uint64(64 - min(end - i, 64))
+    mask: np.uint64 = word_mask(i) << spare >> spare
+    return mask
+
+
+@part
+def _eight(i: Address, stop: Address) -> np.uint64:
+    """The up to eight bytes from i on and before `stop`, lower-cased (ASCII), as one number."""
+    spare = np.uint64(64 - 8 * min(stop - i, 8))
+    x: np.uint64 = load64(i) << spare >> spare
+    seven = x & _LOW
+    upper = ((seven + _FROM_A) ^ (seven + _PAST_Z)) & ~x & _HIGH
+    return x | (upper >> _S2)
 
 
 @kernel
@@ -46,80 +88,112 @@ def _unspaced(lead: int, second: int) -> bool:
 
 
 @kernel
-def _word(data: U8, i: int, end: int) -> tuple[int, np.uint64, bool, int]:
-    """The word at i: where it ends, its hash, whether it has a digit, its length in halves.
+def _cut(i: Address, stop: Address) -> tuple[Address, int]:
+    """Where the word at i ends in a run of letters that is not all ASCII; its half words."""
+    for k in range(i, stop - 2):
+        if _unspaced(load8(k), load8(k + 1)):
+            return (k, 2) if k > i else (k + 3, 1)
+    return stop, 2
 
-    h <- (h xor x) * C, folded, over the lower-cased word as little-endian 8-byte numbers x.
-    """
-    if data[i] >= _THREE and i + 2 < end and _unspaced(data[i], data[i + 1]):
-        char = np.uint64(data[i]) << _S8 ^ np.uint64(data[i + 1])
-        return i + 3, mix64(char << _S8 ^ np.uint64(data[i + 2])), False, 1
-    h, x, shift, digits = _SEED, _NONE, _NONE, 0
-    while i < end and data[i] > _SPACE:
-        byte = data[i]
-        if byte >= _THREE and i + 2 < end and _unspaced(byte, data[i + 1]):
-            break
-        upper = np.uint8(byte - _A) < _Z
-        x |= (np.uint64(byte) | (_CASE if upper else _NONE)) << shift
-        digits += np.uint8(byte - _ZERO) < _TEN
-        shift += _S8
-        if shift > _S56:
-            h = (h ^ x) * _WORD
-            h, x, shift = h ^ (h >> _S29), _NONE, _NONE
-        i += 1
+
+@part
+def _fold(h: np.uint64, x: np.uint64) -> np.uint64:
+    """One step of the hash of a word or a block."""
     h = (h ^ x) * _WORD
-    return i, h ^ (h >> _S29), digits > 0, 2
+    return h ^ (h >> _S29)
+
+
+@part
+def _word(i: Address, stop: Address) -> tuple[np.uint64, np.uint64, bool]:
+    """The hash of a word, its loose hash (one for all that begin with eight digits, or are
+    shorter and all digits), and whether some of its bytes are not ASCII."""
+    x = _eight(i, stop)
+    spare = np.uint64(64 - 8 * min(stop - i, 8))
+    digits = x ^ (_ZEROS << spare >> spare)
+    h, k = _fold(_SEED, x), i + 8
+    while k < stop:
+        y = _eight(k, stop)
+        h, x, k = _fold(h, y), x | y, k + 8
+    number = ((digits + _PAST_9) | digits) & _HIGH == _NONE
+    return h, (_NUMBER if number else h), x & _HIGH != _NONE
 
 
 @kernel
-def scan(data: U8, i: int, end: int) -> tuple[int, np.uint64, np.uint64]:
-    """The block from i to the next newline or `end`: where it stops, its value and its mark.
+def scan(i: Address, end: Address) -> tuple[np.uint64, np.uint64]:
+    """The value and the mark of the block from i to `end`; without words both are 0. There are
+    64 bytes to read behind `end`.
 
     The loose names are the smallest and the largest hash of its four-word shingles (all words
-    together where there are fewer), so two blocks share each with a probability of about
-    their resemblance (Broder's min-wise sampling). A block without words has value 0, mark 0.
+    together where there are fewer), so two blocks share each with a probability of about their
+    resemblance (Broder's min-wise sampling).
     """
-    block, low, high, gram = _SEED, _FULL, _NONE, _NONE
+    value, low, high, gram = _SEED, _FULL, _NONE, _NONE
     a, b, c, d = _NONE, _NONE, _NONE, _NONE
-    count, halves = 0, 0
-    while i < end and data[i] != _NEWLINE:
-        if data[i] <= _SPACE:
-            i += 1
-            continue
-        i, word, digit, length = _word(data, i, end)
-        block = (block ^ word) * _BLOCK
-        block ^= block >> _S29
-        a, b, c, d = b, c, d, (_NUMBER if digit else word)
-        gram = mix64(a * _GRAM_3 + b * _GRAM_2 + c * _GRAM_1 + d)
-        count += 1
-        halves += length
-        if count >= 4:
-            low, high = min(low, gram), max(high, gram)
+    count, halves, mask = 0, 0, _NONE
+    while i < end:
+        mask = _mask(i, end)
+        start = i
+        i += 64
+        while mask:
+            at = start + trailing_zeros(mask)
+            stop = at + trailing_zeros(~(mask >> np.uint64(at - start)))
+            if stop >= start + 64:
+                stop = at + trailing_zeros(~_mask(at, end))
+            word, loose, foreign = _word(at, stop)
+            length = 2
+            if foreign:
+                stop, length = _cut(at, stop)
+                word, loose, foreign = _word(at, stop)
+            value = _fold(value, word)
+            a, b, c, d = b, c, d, loose
+            gram = fold_multiply(a * _GRAM_3 + b * _GRAM_2 + c * _GRAM_1 + d, _SEED)
+            count += 1
+            halves += length
+            if count >= 4:
+                low, high = min(low, gram), max(high, gram)
+            if stop >= start + 64:
+                i = stop
+                break
+            mask &= _FULL << np.uint64(stop - start)
     if count == 0:
-        return i, _NONE, _NONE
+        return _NONE, _NONE
     if count < 4:
         low = high = gram
     words = np.uint64(min((halves + 1) // 2, _LONGEST))
-    lanes = (mix64(low) >> _LANE) << _LANE | (mix64(high) >> _LANE) << _SECOND
-    return i, max(mix64(block), _ONE), lanes | words
+    lanes = (mix64(low) >> _S38) << _S38 | (mix64(high) >> _S38) << _S12
+    return max(mix64(value), _ONE), lanes | words
+
+
+@kernel
+def newline(i: Address, end: Address) -> Address:
+    """The first newline from i on, or `end`; there are 64 bytes to read behind it."""
+    while i < end:
+        x = load64(i) ^ _NEWLINES
+        zeros = (x - _ONES) & ~x & _HIGH
+        if zeros:
+            found: Address = min(i + (trailing_zeros(zeros) >> 3), end)
+            return found
+        i += 8
+    return end
 
 
 @kernel
 def _hash(data: U8, offsets: I64) -> tuple[U64, I64, U64]:
     """Values, the n + 1 offsets of each text's blocks, and marks."""
-    n = len(offsets) - 1
+    n, base = len(offsets) - 1, address(data)
     starts = np.zeros(n + 1, np.int64)
     for t in range(n):
         lines = 1 if offsets[t + 1] > offsets[t] else 0
-        for i in range(offsets[t], offsets[t + 1]):
-            lines += data[i] == _NEWLINE
+        for k in range(offsets[t], offsets[t + 1]):
+            lines += data[k] == _NEWLINE
         starts[t + 1] = starts[t] + lines
     values, marks = np.empty(starts[n], np.uint64), np.empty(starts[n], np.uint64)
     for t in range(n):
-        i = offsets[t]
+        i, end = base + offsets[t], base + offsets[t + 1]
         for row in range(starts[t], starts[t + 1]):
-            i, values[row], marks[row] = scan(data, i, offsets[t + 1])
-            i += 1
+            stop = newline(i, end)
+            values[row], marks[row] = scan(i, stop)
+            i = stop + 1
     return values, starts, marks
 
 
@@ -128,12 +202,24 @@ def block_hashes(texts: Any) -> tuple[U64, I64, U64]:
 
     An empty text has no blocks; every other has one more than it has newlines.
     """
-    values, offsets, marks = _hash(*view(strings(texts)))
+    values, offsets, marks = _hash(*padded(strings(texts)))
     return values, offsets, marks
+
+
+def padded(texts: pa.Array) -> tuple[U8, I64]:
+    """`kernels.view` with 64 bytes to spare behind the last text, which `scan` may read."""
+    data, offsets = view(texts)
+    if offsets[-1] + _SPARE > len(data):
+        start, end = offsets[0], offsets[-1]
+        whole = np.zeros(end - start + _SPARE, np.uint8)
+        whole[: end - start] = data[start:end]
+        data, offsets = whole, offsets - start
+        data.flags.writeable = offsets.flags.writeable = False
+    return data, offsets
 
 
 @kernel
 def words(mark: np.uint64) -> np.int64:
-    """The number of words of a block, up to 4,095; scripts without spaces count two characters
-    as a word."""
+    """The number of words of a block, up to 4,095; two characters of a script without spaces
+    make one."""
     return np.int64(mark & np.uint64(_LONGEST))

@@ -75,24 +75,6 @@ def _dense(keys: U64) -> tuple[I32, int]:
 
 
 @kernel
-def _spread(blocks: I32, count: int, offsets: I64, leaders: I64) -> tuple[I32, I32]:
-    """For every row how many pages that lead themselves hold its block, and whether it is the
-    first row with that block in such a page."""
-    pages, last = np.zeros(count, np.int32), np.full(count, -1, np.int64)
-    first, result = np.zeros(len(blocks), np.int32), np.empty(len(blocks), np.int32)
-    for p in range(len(offsets) - 1):
-        if leaders[p] == p:
-            for row in range(offsets[p], offsets[p + 1]):
-                if last[blocks[row]] != p:
-                    last[blocks[row]] = p
-                    pages[blocks[row]] += 1
-                    first[row] = 1
-    for row in range(len(blocks)):
-        result[row] = pages[blocks[row]]
-    return result, first
-
-
-@kernel
 def _pick(keys: U64, blocks: I32, weights: F64, rarity: F64, start: int, stop: int) -> I32:
     """Up to eight blocks of a page, the same ones in pages like it: -ln(u) / (weight * rarity)
     is smallest, u a hash of the block in (0, 1) (order sampling, Rosén 1997)."""
@@ -161,14 +143,18 @@ def _settle(rooms: I32, picks: I32, page: int) -> None:
 
 
 @kernel
-def _vouch(
+def _tally(
     blocks: I32, count: int, offsets: I64, order: I64, groups: I64, own: F64, most: float
-) -> tuple[F64, F64, I64]:
-    """For every block the sum of what pages vouch for it, of their own text, and how many pages
-    hold it. `order` has the pages that count, group by group; of a group, the first page that
-    holds a block speaks for it."""
+) -> tuple[F64, F64, I64, F64]:
+    """For every block what the pages that hold it vouch for it in sum, the sum of their own
+    shares, and how many they are; for every row 1 where it is the one that counted, else 0.
+
+    `order` has the pages that count, group by group; of a group, the first page that holds a
+    block speaks for it.
+    """
     vouch, owned = np.zeros(count, np.float64), np.zeros(count, np.float64)
     pages, last = np.zeros(count, np.int64), np.full(count, -1, np.int64)
+    counted = np.zeros(len(blocks), np.float64)
     for p in order:
         for row in range(offsets[p], offsets[p + 1]):
             block = blocks[row]
@@ -177,56 +163,46 @@ def _vouch(
                 vouch[block] += min(1.0, own[p] / most) ** 2
                 owned[block] += own[p]
                 pages[block] += 1
-    return vouch, owned, pages
-
-
-@kernel
-def gather(rows: U64, starts: I64, counts: I64) -> tuple[U64, U64, I64]:
-    """Values, marks and offsets of the pages whose (value, mark) rows stand at `starts`."""
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    for p in range(len(counts)):
-        offsets[p + 1] = offsets[p] + counts[p]
-    values, marks = np.empty(offsets[-1], np.uint64), np.empty(offsets[-1], np.uint64)
-    for p in range(len(counts)):
-        for k in range(counts[p]):
-            values[offsets[p] + k] = rows[2 * (starts[p] + k)]
-            marks[offsets[p] + k] = rows[2 * (starts[p] + k) + 1]
-    return values, marks, offsets
+                counted[row] = 1.0
+    return vouch, owned, pages, counted
 
 
 def decide(values: U64, marks: U64, offsets: I64, sites: U64, spec: Limits) -> tuple[I64, I64]:
-    """Of pages as `gather` gives them, with the site of each (all pages of a site together): one
+    """Of pages and the site of each (all pages of a site together): one
     row of every template block, and the number of distinct pages that hold it."""
     number = np.cumsum(np.diff(sites, prepend=sites[:1]) != 0)  # sites as 0, 1, 2 ...
-    sizes = np.diff(offsets)
-    of_row = np.repeat(number, sizes)
+    sizes, everyone, unknown = np.diff(offsets), np.arange(len(sites)), np.zeros(len(sites))
+    of_row, page = np.repeat(number, sizes), np.repeat(everyone, sizes)
     prefix = of_row.astype(np.uint64) << _S26  # a block of another site is another block
     first, second = prefix | (marks >> _S38), prefix | ((marks >> _S12) & _LANE)
-    everyone = np.arange(len(sites))
-
     blocks, count = _dense(first)
-    spread, once = _spread(blocks, count, offsets, everyone)
+    others, other_count = _dense(second)
+
+    _, _, spread, once = _tally(blocks, count, offsets, everyone, everyone, unknown, 1.0)
     weights: F64 = np.maximum((marks & _WORDS).astype(np.float64) - _LIGHT, 1.0) * once
-    rarity = np.log1p(np.bincount(number)[of_row] / spread)
+    rarity = np.log1p(np.bincount(number)[of_row] / spread[blocks])
     leaders = _collapse(first, blocks, weights, rarity, offsets, everyone, float(spec.copy))
 
-    distinct = np.bincount(number[leaders == everyone])
-    need = np.maximum(spec.min_pages, np.ceil(distinct**spec.growth))
-    shared = _spread(blocks, count, offsets, leaders)[0] >= need[of_row]
-    others, count = _dense(second)
-    shared |= _spread(others, count, offsets, leaders)[0] >= need[of_row]
+    order = np.flatnonzero(leaders == everyone)
+    distinct = np.bincount(number[order])
+    need = np.where(
+        distinct < spec.min_pages,
+        np.inf,
+        np.maximum(spec.min_pages, np.ceil(distinct**spec.growth)),
+    )[of_row]
+    shared = _tally(blocks, count, offsets, order, everyone, unknown, 1.0)[2][blocks] >= need
+    other_spread = _tally(others, other_count, offsets, order, everyone, unknown, 1.0)[2]
+    shared |= other_spread[others] >= need
     private = np.where(shared, 0.0, weights)
-    page = np.repeat(everyone, sizes)
     own = np.bincount(page, private, len(sites)) / np.bincount(page, weights, len(sites))
-    groups = _collapse(first, blocks, private, rarity, offsets, leaders, float(spec.variant))
 
-    order = np.argsort(groups, kind="stable")
-    order = order[leaders[order] == order]
+    groups = _collapse(first, blocks, private, rarity, offsets, leaders, float(spec.variant))
+    order = order[np.argsort(groups[order], kind="stable")]
     named, count = _dense(_within(values, of_row))
-    vouch, owned, pages = _vouch(named, count, offsets, order, groups, own, float(spec.most))
+    vouch, owned, pages, _ = _tally(named, count, offsets, order, groups, own, float(spec.most))
     rows = np.empty(count, np.int64)
     rows[named[::-1]] = np.arange(len(named))[::-1]  # the first row of every block
-    found = (vouch >= need[of_row[rows]]) & (owned >= spec.own * pages)
+    found = (vouch >= need[rows]) & (owned >= spec.own * pages)
     return rows[found], pages[found]
 
 

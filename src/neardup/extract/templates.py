@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.extract import blocks, evidence
-from neardup.extract.blocks import block_hashes, scan, words
-from neardup.kernels import I64, U8, U32, U64, kernel, mix64, strings, view
+from neardup.extract.blocks import block_hashes, newline, padded, scan, words
+from neardup.kernels import I64, U8, U32, U64, address, hash_strings, kernel, mix64, strings, view
 from neardup.specs import Spec, SpecError, parse
 
 __all__ = [
@@ -38,8 +39,8 @@ __all__ = [
 
 _NEWLINE = np.uint8(10)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
-_FNV = np.uint64(0x100000001B3)
-_SITE = np.uint64(0xCBF29CE484222325)
+_SITE = np.uint64(0xD6E8FEB86659FD93)
+_EMPTY = np.empty(0, np.uint64)
 
 #: One row a page in the spill; `row` counts the pairs (value, mark) before its own.
 _PAGE = np.dtype(
@@ -86,11 +87,11 @@ class Templates(Spec):
             ("max_blocks", 1),
         ):
             value = getattr(self, name)
-            if not (isinstance(value, int) and least <= value <= 1 << 31):
+            if not (type(value) is int and least <= value <= 1 << 31):
                 raise SpecError(f"Templates: {name} is a whole number of at least {least}")
         for name in ("growth", "copy", "variant", "most", "own", "remain"):
             value = getattr(self, name)
-            if not (isinstance(value, int | float) and 0 <= value <= 1):
+            if not (type(value) in (int, float) and 0 <= value <= 1):
                 raise SpecError(f"Templates: {name} is a number from 0 to 1")
         if self.most == 0 or self.copy == 0 or self.variant == 0:
             raise SpecError("Templates: most, copy and variant are above 0")
@@ -140,7 +141,7 @@ def _remove(
 ) -> tuple[U8, I64, I64]:
     """The texts without the template blocks of their sites, their offsets, and how many blocks
     each lost: none where fewer than `least` words or the share `remain` of them would be left."""
-    n = len(offsets) - 1
+    n, base = len(offsets) - 1, address(data)
     out, ends = np.empty(offsets[n] - offsets[0] + 1, np.uint8), np.zeros(n + 1, np.int64)
     removed = np.zeros(n, np.int64)
     for t in range(n):
@@ -148,7 +149,8 @@ def _remove(
         known = sites[t] != _NONE and slots[_find(slots, _key(sites[t], _NONE))] != _NONE
         total, left, i = np.int64(0), np.int64(0), start
         while known and i <= end:
-            stop, value, mark = scan(data, i, end)
+            stop = newline(base + i, base + end) - base
+            value, mark = scan(base + i, base + stop)
             total += words(mark)
             if value != _NONE and slots[_find(slots, _key(sites[t], value))] != _NONE:
                 removed[t] += 1
@@ -173,7 +175,7 @@ def remove(texts: Any, sites: U64, table: TemplateTable, spec: Templates) -> tup
         raise ValueError(f"{len(texts)} texts with {len(sites)} sites")
     if not len(table) or not len(texts):
         return texts, np.zeros(len(texts), np.int64)
-    data, offsets = view(texts)
+    data, offsets = padded(texts)
     out, ends, removed = _remove(
         data, offsets, sites, table.slots, float(spec.remain), spec.remain_words
     )
@@ -184,55 +186,19 @@ def remove(texts: Any, sites: U64, table: TemplateTable, spec: Templates) -> tup
     return pa.Array.from_buffers(pa.large_string(), len(texts), buffers), removed
 
 
-@kernel
-def _hosts(data: U8, offsets: I64) -> U64:
-    """A hash of the host of every URL: what stands between "://" and the next / ? # or
-    backslash, less the user, the port, a leading "www." and a trailing dot, lower-cased."""
-    result = np.zeros(len(offsets) - 1, np.uint64)
-    for t in range(len(result)):
-        start, end = _authority(data, offsets[t], offsets[t + 1])
-        h = _SITE
-        for i in range(start, end):
-            byte = data[i]
-            if byte >= 65 and byte <= 90:
-                byte = np.uint8(byte + 32)
-            h = (h ^ np.uint64(byte)) * _FNV
-        if end > start:
-            result[t] = max(mix64(h), _ONE)
-    return result
-
-
-@kernel
-def _authority(data: U8, start: int, end: int) -> tuple[int, int]:
-    """Where the host of the URL begins and ends; an empty stretch where there is none."""
-    i = start
-    while i < end and data[i] != 58 and data[i] != 47 and data[i] > 32:
-        i += 1
-    if i == start or i + 3 > end or data[i] != 58 or data[i + 1] != 47 or data[i + 2] != 47:
-        return start, start
-    host = i = i + 3
-    while i < end and data[i] not in (47, 63, 35, 92) and data[i] > 32:
-        if data[i] == 64:
-            host = i + 1
-        i += 1
-    stop = i
-    for k in range(host, stop):
-        if data[k] == 58 and (data[host] != 91 or data[k - 1] == 93):
-            stop = k
-            break
-    if stop > host and data[stop - 1] == 46:
-        stop -= 1
-    if stop - host > 4 and data[host + 3] == 46:
-        www = True
-        for k in range(3):
-            www = www and (data[host + k] | 32) == 119
-        host += 4 if www else 0
-    return host, stop
+#: scheme://user@www.HOST:port/ ; a host in brackets is an IPv6 address
+_HOST = (
+    r"^[A-Za-z][A-Za-z0-9+.\-]*://(?:[^/?#\\]*@)?(?:[wW][wW][wW]\.)?"
+    r"(?P<host>\[[^/?#\\\]]*\]|[^/?#\\@:\s\[\]]+?)\.?(?::[0-9]*)?(?:[/?#\\]|$)"
+)
 
 
 def site_hashes(urls: Any) -> U64:
-    """The site of every URL, as a hash of its host; 0 for null and for what has no host."""
-    result: U64 = _hosts(*view(strings(urls)))
+    """The site of every URL: a hash of its host, lower-cased, without user, port and a leading
+    "www."; 0 for null and for what has no host."""
+    hosts = pc.struct_field(pc.extract_regex(strings(urls), _HOST), "host")
+    result: U64 = np.maximum(hash_strings(*view(pc.ascii_lower(hosts))), _ONE)
+    result[np.asarray(pc.is_null(hosts))] = 0
     return result
 
 
@@ -261,6 +227,17 @@ class TemplateTable:
     def __repr__(self) -> str:
         return f"<TemplateTable {self.digest}: {len(self)} blocks>"
 
+    def union(self, other: TemplateTable) -> TemplateTable:
+        """All blocks of both tables, under this one's spec: an earlier table stays valid."""
+        sites = np.concatenate([self.sites, other.sites])
+        values = np.concatenate([self.values, other.values])
+        pages = np.concatenate([self.pages, other.pages])
+        order = np.lexsort((~pages, values, sites))  # the larger number of pages first
+        sites, values, pages = sites[order], values[order], pages[order]
+        fresh = np.ones(len(sites), bool)
+        fresh[1:] = (sites[1:] != sites[:-1]) | (values[1:] != values[:-1])
+        return TemplateTable(self.spec, sites[fresh], values[fresh], pages[fresh])
+
     def _header(self) -> str:
         return f"neardup templates {self.VERSION}.{blocks.VERSION} {self.spec!r} {len(self)}"
 
@@ -286,13 +263,13 @@ class TemplateTable:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TemplateTable:
         """Read a saved table; everything in the file is checked, down to its digest."""
+        content = Path(path).read_bytes()
         try:
-            with pa.OSFile(os.fspath(path)) as file:
-                table = pa.ipc.open_file(file).read_all()
+            table = pa.ipc.open_file(pa.py_buffer(content)).read_all()
             table.validate(full=True)
             header = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
             spec = parse(header.get("spec", ""), Templates)
-        except (pa.ArrowException, SpecError, UnicodeDecodeError) as error:
+        except (pa.ArrowException, OSError, SpecError, UnicodeDecodeError) as error:
             raise TemplateError(f"{path} is no template table: {error}") from None
         if dict(zip(table.column_names, table.schema.types, strict=True)) != _COLUMNS:
             raise TemplateError(f"{path} is no template table: other columns than {[*_COLUMNS]}")
@@ -313,22 +290,13 @@ class TemplateTable:
 _COLUMNS = {"site": pa.uint64(), "block": pa.uint64(), "pages": pa.uint32()}
 
 
-@kernel
-def _pack(values: U64, marks: U64, offsets: I64, wanted: U8) -> tuple[U64, I64, U64]:
-    """Of the wanted pages, the (value, mark) pairs of blocks with words, how many each page
-    has, and a sum of their loose names: equal for pages that say the same in any order."""
-    n = len(offsets) - 1
-    rows, counts = np.empty(2 * len(values), np.uint64), np.zeros(n, np.int64)
-    signatures, at = np.zeros(n, np.uint64), 0
-    for p in range(n):
-        if wanted[p]:
-            for row in range(offsets[p], offsets[p + 1]):
-                if values[row] != _NONE:
-                    rows[at], rows[at + 1] = values[row], marks[row]
-                    signatures[p] += mix64(mix64(marks[row]))
-                    counts[p] += 1
-                    at += 2
-    return rows[:at], counts, signatures
+def _signatures(marks: U64, offsets: I64) -> U64:
+    """A sum of the hashed loose names of each page: equal where pages say the same."""
+    mixed = (marks ^ (marks >> np.uint64(32))) * _SITE
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * _SITE
+    sums = np.concatenate([_EMPTY, [_NONE], np.cumsum(mixed ^ (mixed >> np.uint64(32)))])
+    result: U64 = sums[offsets[1:]] - sums[offsets[:-1]]
+    return result
 
 
 class TemplateBuilder:
@@ -389,22 +357,24 @@ class TemplateBuilder:
         sizes = np.diff(offsets)
         if n and (offsets[0] != 0 or offsets[-1] != len(values) or (sizes < 0).any()):
             raise ValueError("offsets do not divide the blocks")
-        wanted = ((sites != 0) & (sizes <= self.spec.max_blocks)).view(np.uint8)
-        rows, counts, signatures = _pack(values, marks, offsets, wanted)
+        wanted = np.repeat((sites != 0) & (sizes <= self.spec.max_blocks), sizes) & (values != 0)
+        rows = np.stack([values[wanted], marks[wanted]], axis=1)
+        ends = np.concatenate([[0], np.cumsum(wanted)])[offsets]
         header = np.empty(n, _PAGE)
-        header["site"], header["page"], header["signature"] = sites, pages, signatures
-        header["document"], header["count"] = documents, counts
-        header["row"] = np.cumsum(counts) - counts
-        header = header[counts > 0]
+        header["site"], header["page"], header["document"] = sites, pages, documents
+        header["signature"] = _signatures(rows[:, 1], ends)
+        header["row"], header["count"] = ends[:-1], np.diff(ends)
+        header = header[header["count"] > 0]
         with self._lock:
             header["row"] += self._row_count
-            self._rows.write(rows.data)
+            self._rows.write(rows.tobytes())
             self._pages.write(header.tobytes())
-            self._row_count += len(rows) // 2
+            self._row_count += len(rows)
             self._page_count += len(header)
 
     def build(self) -> TemplateTable:
-        """The template table of everything added; it depends on neither order nor threads."""
+        """The template table of everything added, whatever the order and the threads; the spill
+        is deleted."""
         with self._lock:
             self._rows.flush()
             self._pages.flush()
@@ -414,6 +384,7 @@ class TemplateBuilder:
                 pages = _choose(self._read(passes, number), self.spec)
                 for part in _parts(pages):
                     found.append(self._decide(part))
+        self.close()
         columns = zip(*found, strict=True) if found else ([], [], [])
         sites, values, counts = (np.concatenate([*column, _EMPTY]) for column in columns)
         return TemplateTable(self.spec, sites, values, counts.astype(np.uint32))
@@ -429,15 +400,14 @@ class TemplateBuilder:
 
     def _decide(self, pages: npt.NDArray[np.void]) -> tuple[U64, U64, U32]:
         """Template blocks of some whole sites, whose pages are in the order of the sites."""
-        rows = np.memmap(self._rows_path, np.uint64, "r").view(np.ndarray)
-        starts, counts = np.ascontiguousarray(pages["row"]), np.ascontiguousarray(pages["count"])
-        values, marks, offsets = evidence.gather(rows, starts, counts)
+        rows = np.memmap(self._rows_path, np.uint64, "r", shape=(self._row_count, 2))
+        offsets = np.concatenate([[0], np.cumsum(pages["count"])])
+        values, marks = rows[
+            np.arange(offsets[-1]) + np.repeat(pages["row"] - offsets[:-1], pages["count"])
+        ].T.copy()
         found, held = evidence.decide(values, marks, offsets, pages["site"], self.spec)
         site = pages["site"][np.searchsorted(offsets, found, side="right") - 1]
         return site, values[found], held.astype(np.uint32)
-
-
-_EMPTY = np.empty(0, np.uint64)
 
 
 def _choose(pages: npt.NDArray[np.void], spec: Templates) -> npt.NDArray[np.void]:
