@@ -72,9 +72,9 @@ def declared(page: bytes) -> str | None:
 
 def to_utf8(page: bytes, transport: str | None = None) -> bytes:
     """The page as valid UTF-8; the same object where it already is, without a mark."""
-    for mark, name in _MARKS:
+    for mark, marked in _MARKS:
         if page.startswith(mark):
-            return _decoded(page[len(mark) :], name)
+            return _decoded(page[len(mark) :], marked)
     name = (codec(transport) if transport else None) or declared(page)
     if name and name != "utf-8" and not _utf8_beyond_chance(page, name):
         return _decoded(page, name)

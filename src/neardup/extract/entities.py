@@ -10,7 +10,7 @@ from html.entities import html5
 
 import numpy as np
 
-from neardup.extract.tags import PRIME, SEED, TAG_TABLE, hash_table, name_hash
+from neardup.extract.tags import PRIME, SEED, TAG_TABLE, Int, hash_table, name_hash
 from neardup.kernels import I64, U8, kernel
 
 _SLOTS = 8192
@@ -18,6 +18,7 @@ _LONGEST_OLD, _LONGEST = 6, 32  # bytes of the longest name without and with a s
 _SEMICOLON, _HASH, _X = 59, 35, 120
 _LENGTH_SHIFT = 48  # a value holds up to six UTF-8 bytes, lowest first, and their number
 _REPLACEMENT = 0xFFFD
+_NO_DIGIT = np.int64(99)
 
 
 def _tables() -> I64:
@@ -42,32 +43,18 @@ TABLES.flags.writeable = False
 
 
 @kernel
-def pack(code: int) -> int:
-    """The UTF-8 bytes of a code point, packed as in `Entities.values`."""
-    if code < 0x80:
-        return code | 1 << _LENGTH_SHIFT
-    low = 0x80 | code & 0x3F
-    if code < 0x800:
-        return 0xC0 | code >> 6 | low << 8 | 2 << _LENGTH_SHIFT
-    middle = 0x80 | code >> 6 & 0x3F
-    if code < 0x10000:
-        return 0xE0 | code >> 12 | middle << 8 | low << 16 | 3 << _LENGTH_SHIFT
-    high = 0x80 | code >> 12 & 0x3F
-    return 0xF0 | code >> 18 | high << 8 | middle << 16 | low << 24 | 4 << _LENGTH_SHIFT
-
-
-@kernel
-def _number(data: U8, i: int, end: int, tables: I64) -> tuple[int, int]:
-    """A numeric reference whose `#` stands at i: its packed character and where it ends."""
+def _number(data: U8, i: Int, end: Int, tables: I64) -> tuple[Int, Int]:
+    """A numeric reference whose `#` stands at i: its packed UTF-8 and where it ends."""
     i += 1
     base = 10
     if i < end and data[i] | 32 == _X:
         base, i = 16, i + 1
-    start, code = i, 0
+    start = i
+    code: Int = 0
     while i < end:
         c = np.int64(data[i])
-        digit = c - 48 if 48 <= c <= 57 else (c | 32) - 87 if 97 <= c | 32 <= 102 else 99
-        if digit >= base:
+        digit = c - 48 if c <= 57 else (c | 32) - 87 if c | 32 >= 97 else _NO_DIGIT
+        if digit < 0 or digit >= base:
             break
         code = min(code * base + digit, 0x110000)
         i += 1
@@ -79,11 +66,18 @@ def _number(data: U8, i: int, end: int, tables: I64) -> tuple[int, int]:
         code = tables[_WINDOWS + code - 128]
     if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
         code = _REPLACEMENT
-    return pack(code), i
+    if code < 0x80:
+        return code | 1 << _LENGTH_SHIFT, i
+    low, middle, high = 0x80 | code & 0x3F, 0x80 | code >> 6 & 0x3F, 0x80 | code >> 12 & 0x3F
+    if code < 0x800:
+        return 0xC0 | code >> 6 | low << 8 | 2 << _LENGTH_SHIFT, i
+    if code < 0x10000:
+        return 0xE0 | code >> 12 | middle << 8 | low << 16 | 3 << _LENGTH_SHIFT, i
+    return 0xF0 | code >> 18 | high << 8 | middle << 16 | low << 24 | 4 << _LENGTH_SHIFT, i
 
 
 @kernel
-def _look_up(key: int, tables: I64) -> int:
+def _look_up(key: Int, tables: I64) -> Int:
     slot = key & (_SLOTS - 1)
     while tables[_KEYS + slot] != 0:
         if tables[_KEYS + slot] == key:
@@ -93,7 +87,7 @@ def _look_up(key: int, tables: I64) -> int:
 
 
 @kernel
-def decode(data: U8, i: int, end: int, tables: I64, attribute: int) -> tuple[int, int]:
+def decode(data: U8, i: Int, end: Int, tables: I64, attribute: Int) -> tuple[Int, Int]:
     """The reference whose `&` stands at i: (packed character, where it ends); 0 if it is none.
 
     Reads at most 33 bytes of a name, so a flood of `&` takes linear time.

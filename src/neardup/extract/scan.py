@@ -8,9 +8,10 @@ import numpy as np
 
 from neardup.extract import tags as t
 from neardup.extract.markup import (
+    BYTES,
+    LETTER,
     SPANS,
     find,
-    is_letter,
     raw_end,
     read_attributes,
     read_name,
@@ -32,20 +33,14 @@ from neardup.extract.settle import (
     write_text,
     write_value,
 )
-from neardup.extract.tree import (
-    STACK,
-    STATE_ROWS,
-    TOP,
-    close_element,
-    open_element,
-    place_of_top,
-)
+from neardup.extract.tags import Int
+from neardup.extract.tree import HERE, STACK, STATE_ROWS, close_element, open_element
 from neardup.kernels import I64, U8, kernel
 
 _LT = t.whole(60)
 _SLASH, _BANG, _QUESTION = 47, 33, 63
 _CANONICAL = t.name_hash("canonical")
-_CONTENT_LANGUAGE, _LANGUAGE = t.name_hash("content-language"), t.name_hash("language")
+_CONTENT_LANGUAGE = t.name_hash("content-language")
 
 # More of `state`, behind the stack: spans of the page's own facts, and the number of links.
 CANONICAL = t.whole(STATE_ROWS)
@@ -53,6 +48,7 @@ LANGUAGE = CANONICAL + 2
 META_LANGUAGE = LANGUAGE + 2
 LINKS = META_LANGUAGE + 2
 _STATE_ROWS = LINKS + 1
+_NO_FACT, _HREF, _REL = t.whole(0), t.whole(t.HREF), t.whole(t.REL)
 
 
 class Page(NamedTuple):
@@ -79,172 +75,95 @@ def new_page(total: int, longest: int, *, links: bool) -> Page:
 
 
 @kernel
-def _word(data: U8, i: int, end: int) -> int:
-    """Hash of a lower-cased, trimmed value."""
-    while i < end and data[i] <= 32:
-        i += 1
-    while end > i and data[end - 1] <= 32:
-        end -= 1
-    key = t.SEED
-    for at in range(i, end):
-        key = (key ^ (np.int64(data[at]) | 32)) * t.PRIME
-    return key
-
-
-@kernel
-def _has_word(data: U8, i: int, end: int, key: int) -> bool:
-    """Whether one of the words between spaces hashes to `key`."""
+def _has_word(data: U8, row: Int, state: I64, key: Int) -> bool:
+    """Whether one of the words of an attribute's value hashes to `key`, in lower case."""
+    i, end = state[SPANS + 2 * row], state[SPANS + 2 * row + 1]
     while i < end:
-        start = i
+        word = t.SEED
         while i < end and data[i] > 32:
+            word = (word ^ (np.int64(data[i]) | 32)) * t.PRIME
             i += 1
-        if i > start and _word(data, start, i) == key:
+        if word == key:
             return True
         i += 1
     return False
 
 
 @kernel
-def _keep_span(attribute: int, fact: int, state: I64) -> None:
-    """Keep where an attribute's value stands as a fact of the page; the first one counts."""
-    if state[fact + 1] == 0:
-        state[fact] = state[SPANS + 2 * attribute]
-        state[fact + 1] = state[SPANS + 2 * attribute + 1]
-
-
-@kernel
-def _note(data: U8, tag: int, seen: int, tables: I64, page: Page) -> None:
-    """Keep what a tag's attributes tell of the page: language, canonical link, links."""
+def _note(data: U8, tag: Int, seen: Int, tables: I64, page: Page) -> None:
+    """Keep what a tag's attributes tell of the page: links, canonical link, language."""
     state = page.state
-    start, stop = state[SPANS + 2 * t.HREF], state[SPANS + 2 * t.HREF + 1]
-    if tag == t.A or tag == t.AREA:
-        if seen >> t.HREF & 1 and len(page.link_ends):
-            o = state[LINK_TEXT * LANE + OUT]
-            o = write_value(data, start, stop, tables, page.out, LINK_TEXT, o)
-            state[LINK_TEXT * LANE + OUT] = page.link_ends[state[LINKS]] = o
-            state[LINKS] += 1
-    elif tag == t.LINK_TAG:
-        if seen >> t.REL & 1 and seen >> t.HREF & 1:
-            row = SPANS + 2 * t.REL
-            if _has_word(data, state[row], state[row + 1], _CANONICAL):
-                _keep_span(t.HREF, CANONICAL, state)
-    elif tag == t.HTML:
-        attribute = t.LANG if seen >> t.LANG & 1 else t.XML_LANG
-        if seen >> attribute & 1:
-            _keep_span(attribute, LANGUAGE, state)
+    row, fact = _HREF, _NO_FACT
+    if tag == t.LINK_TAG and seen >> t.REL & seen >> t.HREF & 1:
+        if _has_word(data, _REL, state, _CANONICAL):
+            fact = CANONICAL
+    elif tag == t.HTML and (seen >> t.LANG | seen >> t.XML_LANG) & 1:
+        row, fact = t.LANG if seen >> t.LANG & 1 else t.XML_LANG, LANGUAGE
     elif tag == t.META and seen >> t.CONTENT & 1:
-        attribute = t.HTTP_EQUIV if seen >> t.HTTP_EQUIV & 1 else t.NAME
-        if seen >> attribute & 1:
-            row = SPANS + 2 * attribute
-            key = _word(data, state[row], state[row + 1])
-            if key == _CONTENT_LANGUAGE or (key == _LANGUAGE and attribute == t.NAME):
-                _keep_span(t.CONTENT, META_LANGUAGE, state)
+        row = t.HTTP_EQUIV if seen >> t.HTTP_EQUIV & 1 else t.NAME
+        if seen >> row & 1 and _has_word(data, row, state, _CONTENT_LANGUAGE):
+            fact = META_LANGUAGE
+        row = t.CONTENT
+    start, stop = state[SPANS + 2 * row], state[SPANS + 2 * row + 1]
+    if fact != _NO_FACT and state[fact + 1] == 0:
+        state[fact], state[fact + 1] = start, stop
+    if (tag == t.A or tag == t.AREA) and seen >> t.HREF & 1 and len(page.link_ends):
+        o = state[LINK_TEXT * LANE + OUT]
+        o = write_value(data, start, stop, tables, page.out, LINK_TEXT, o)
+        state[LINK_TEXT * LANE + OUT] = page.link_ends[state[LINKS]] = o
+        state[LINKS] += 1
 
 
 @kernel
-def _place(data: U8, tag: int, seen: int, tables: I64, state: I64) -> int:
-    """The place bits an element adds for what it contains."""
+def _start_tag(
+    data: U8, i: Int, end: Int, tag: Int, key: Int, seen: Int, closing: Int, tables: I64, page: Page
+) -> Int:
+    """A start tag that ends before i; where to read on: behind content that is no markup."""
+    state = page.state
+    kind = tables[t.KINDS + tag]
     place = tables[t.PLACES + tag]
-    closed = tag == t.DIALOG and not seen >> t.OPEN & 1
-    if closed or tables[t.KINDS + tag] & t.UNSEEN or seen >> t.HIDDEN_ATTRIBUTE & 1:
+    if tag == t.DIALOG and not seen >> t.OPEN & 1:
+        place |= t.HIDDEN
+    if kind & t.UNSEEN or seen >> t.HIDDEN_ATTRIBUTE & 1:
         place |= t.HIDDEN
     elif seen >> t.STYLE & 1:
         row = SPANS + 2 * t.STYLE
         if style_hides(data, state[row], state[row + 1]):
             place |= t.HIDDEN
-    return place
-
-
-@kernel
-def _break(kind: int, state: I64) -> None:
-    """What an element's tag puts between the text before and behind it."""
-    if kind & t.BLOCK:
-        state[PENDING] = LINE
-    elif kind & t.SPACE and state[PENDING] == NOTHING:
-        state[PENDING] = WORD
-
-
-@kernel
-def _content(
-    data: U8, i: int, end: int, tag: int, key: int, place: int, tables: I64, page: Page
-) -> int:
-    """Read an element whose content is no markup; where its end tag stands."""
+    if not kind & (t.RAW | t.TEXTUAL) or state[HERE] & t.FOREIGN:
+        open_element(tag, key, closing, place, state, tables)
+        return i
     last = end if tag == t.PLAINTEXT else raw_end(data, i, end, tag, key, tables)
-    lane = TEXT
+    lane, place = TEXT, place | state[HERE]
     if tag == t.TITLE:
         lane, place = TITLE_TEXT, 0
-        shown = page.state[TITLE_TEXT * LANE + OUT] == page.state[TITLE_TEXT * LANE + BEGIN]
-    else:
-        shown = not (tables[t.KINDS + tag] & t.RAW or place & t.HIDDEN)
-    if shown:
-        write_text(data, i, last, tables, page.out, page.state, page.blocks, lane, place)
+        if state[TITLE_TEXT * LANE + OUT] > state[TITLE_TEXT * LANE + BEGIN]:
+            return last
+    if not (kind & t.RAW or place & t.HIDDEN):
+        write_text(data, i, last, tables, page.out, state, page.blocks, lane, place)
     return last
 
 
 @kernel
-def _start_tag(data: U8, i: int, end: int, tables: I64, page: Page) -> int:
-    """A start tag whose name begins at i; where to read on."""
-    after, key, tag = read_name(data, i, end, tables)
-    after, seen, closing = read_attributes(data, after, end, tables, page.state)
+def _tag(data: U8, i: Int, end: Int, tables: I64, page: Page) -> Int:
+    """A start or end tag whose name, or slash, stands at i; where to read on."""
+    state = page.state
+    ending = data[i] == _SLASH
+    after, key, tag = read_name(data, i + ending, end, tables)
+    after, seen, closing = read_attributes(data, after, end, tables, state)
     if after < 0:
         return end
     kind = tables[t.KINDS + tag]
-    _break(kind, page.state)
+    if kind & t.BLOCK:
+        state[PENDING] = LINE
+    elif kind & t.SPACE and state[PENDING] == NOTHING:
+        state[PENDING] = WORD
+    if ending:
+        close_element(tag, key, state, tables)
+        return after
     if seen:
         _note(data, tag, seen, tables, page)
-    outer = place_of_top(page.state)
-    place = _place(data, tag, seen, tables, page.state)
-    textual = tag == t.TITLE or tag == t.TEXTAREA or tag == t.XMP or tag == t.PLAINTEXT
-    if (kind & t.RAW or textual) and not outer & t.FOREIGN:
-        return _content(data, after, end, tag, key, outer | place, tables, page)
-    open_element(tag, key, closing, place, page.state, tables)
-    return after
-
-
-@kernel
-def _end_tag(data: U8, i: int, end: int, tables: I64, page: Page) -> int:
-    """An end tag whose name begins at i; where to read on."""
-    after, key, tag = read_name(data, i, end, tables)
-    after, _, _ = read_attributes(data, after, end, tables, page.state)
-    if after < 0:
-        return end
-    _break(tables[t.KINDS + tag], page.state)
-    close_element(tag, key, page.state, tables)
-    return after
-
-
-@kernel
-def _scan_page(data: U8, i: int, end: int, tables: I64, page: Page) -> None:
-    """Read one page from data[i:end]."""
-    while i < end:
-        mark = find(data, i, end, _LT)
-        c = np.int64(data[mark + 1]) if mark + 1 < end else 0
-        tag = is_letter(data, mark + 1, end)
-        literal = mark < end and not tag and c != _SLASH and c != _BANG and c != _QUESTION
-        last = mark + 1 if literal else mark
-        place = place_of_top(page.state)
-        if last > i and not place & t.HIDDEN:
-            write_text(data, i, last, tables, page.out, page.state, page.blocks, TEXT, place)
-        if literal or mark == end:
-            i = last
-        elif tag:
-            i = _start_tag(data, mark + 1, end, tables, page)
-        elif c == _SLASH and is_letter(data, mark + 2, end):
-            i = _end_tag(data, mark + 2, end, tables, page)
-        else:
-            i = skip_declaration(data, mark, end, c == _BANG and place & t.FOREIGN != 0)
-
-
-@kernel
-def _clear(state: I64) -> None:
-    """Make ready for the next page, whose text goes behind that of the last."""
-    for lane in (TEXT, TITLE_TEXT):
-        at = lane * LANE
-        state[at + BEGIN], state[at + PENDING], state[at + BLOCKS] = state[at + OUT], NOTHING, 0
-    for row in range(TOP, STACK):
-        state[row] = 0
-    for row in range(CANONICAL, LINKS):
-        state[row] = 0
+    return _start_tag(data, after, end, tag, key, seen, closing, tables, page)
 
 
 @kernel
@@ -256,8 +175,28 @@ def scan_pages(data: U8, offsets: I64, tables: I64, page: Page, ends: I64, spans
     """
     state = page.state
     for k in range(len(offsets) - 1):
-        _clear(state)
-        _scan_page(data, offsets[k], offsets[k + 1], tables, page)
+        for row in range(HERE, STACK):
+            state[row] = 0
+        for row in range(CANONICAL, LINKS):
+            state[row] = 0
+        for at in range(0, LINK_TEXT * LANE, LANE):
+            state[at + BEGIN], state[at + PENDING], state[at + BLOCKS] = state[at + OUT], 0, 0
+        i, end = offsets[k], offsets[k + 1]
+        while i < end:
+            mark = find(data, i, end, _LT)
+            c = np.int64(data[mark + 1]) if mark + 1 < end else 0
+            after = c if c != _SLASH or mark + 2 >= end else np.int64(data[mark + 2])
+            tag = BYTES[after] == LETTER
+            declaration = (c == _SLASH) | (c == _BANG) | (c == _QUESTION)
+            last = mark if tag or declaration or mark == end else mark + 1
+            if last > i and not state[HERE] & t.HIDDEN:
+                write_text(data, i, last, tables, page.out, state, page.blocks, TEXT, state[HERE])
+            if tag:
+                i = _tag(data, mark + 1, end, tables, page)
+            elif declaration:
+                i = skip_declaration(data, mark, end, state[HERE] & t.FOREIGN != 0)
+            else:
+                i = last
         ends[k, 0], ends[k, 1] = state[TEXT * LANE + OUT], state[TITLE_TEXT * LANE + OUT]
         ends[k, 2] = state[LINKS]
         row = LANGUAGE if state[LANGUAGE + 1] > state[LANGUAGE] else META_LANGUAGE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.extract.entities import decode
-from neardup.extract.tags import LINK, whole
+from neardup.extract.tags import LINK, Int, whole
 from neardup.kernels import I64, U8, kernel
 
 # Text, title and links are written side by side, as rows of `out`; the state of row L starts
@@ -35,21 +35,7 @@ _CLASS = _classes()
 
 
 @kernel
-def wide_space(a: int, b: int, c: int) -> int:
-    """Bytes of the Unicode white space that starts with these three bytes, or 0."""
-    if a == 0xC2:  # next line, no-break space
-        return 2 if b == 0x85 or b == 0xA0 else 0
-    if a == 0xE2:  # U+2000 to U+200A, line and paragraph separator, U+202F, U+205F
-        if b == 0x80:
-            return 3 if 0x80 <= c <= 0x8A or c == 0xA8 or c == 0xA9 or c == 0xAF else 0
-        return 3 if b == 0x81 and c == 0x9F else 0
-    if a == 0xE3:
-        return 3 if b == 0x80 and c == 0x80 else 0
-    return 3 if a == 0xE1 and b == 0x9A and c == 0x80 else 0
-
-
-@kernel
-def _separate(out: U8, state: I64, blocks: I64, lane: int, place: int) -> int:
+def _separate(out: U8, state: I64, blocks: I64, lane: Int, place: Int) -> Int:
     """Write what was pending before the next character; the place to write that to."""
     at = lane * LANE
     o = state[at + OUT]
@@ -72,44 +58,37 @@ def _separate(out: U8, state: I64, blocks: I64, lane: int, place: int) -> int:
 
 
 @kernel
-def _write(packed: int, out: U8, lane: int, o: int) -> int:
-    for _ in range(packed >> 48):
-        out[lane, o] = packed & 255
-        packed >>= 8
-        o += 1
-    return o
+def _character(data: U8, i: Int, end: Int, tables: I64) -> tuple[Int, Int, Int]:
+    """The character at i that is not plain: (its class, bytes of source, packed if decoded).
 
-
-@kernel
-def _character(data: U8, i: int, end: int, tables: I64) -> tuple[int, int, int]:
-    """The character at i that is not plain: (its class, bytes of source, packed if decoded)."""
+    White space beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F,
+    U+205F, U+3000.
+    """
     kind, packed, width = np.int64(_CLASS[data[i]]), 0, 1
     if kind == _AMPERSAND:
         packed, after = decode(data, i, end, tables, _IN_TEXT)
         if packed == 0:
             return _PLAIN, 1, 0
         a, b, c = packed & 255, packed >> 8 & 255, packed >> 16 & 255
-        if packed >> 48 == 1:
-            return _SPACE if a <= 32 else _PLAIN, after - i, packed
-        return _SPACE if wide_space(a, b, c) else _PLAIN, after - i, packed
-    if kind == _MAYBE and i + 1 < end:
-        third = np.int64(data[i + 2]) if i + 2 < end else 0
-        width = wide_space(np.int64(data[i]), np.int64(data[i + 1]), third)
-        return (_SPACE, width, 0) if width else (_PLAIN, 1, 0)
-    return _PLAIN if kind == _MAYBE else kind, 1, packed
+        width, size = after - i, after - i
+    elif kind == _MAYBE and i + 1 < end:
+        a, b = np.int64(data[i]), np.int64(data[i + 1])
+        c = np.int64(data[i + 2]) if i + 2 < end else 0
+        size = 2 if a == 0xC2 else 3
+    else:
+        return _PLAIN if kind == _MAYBE else kind, 1, 0
+    space = a <= 32 or (a == 0xC2 and (b == 0x85 or b == 0xA0))
+    if a == 0xE2:
+        space = b == 0x80 and (c <= 0x8A or c == 0xA8 or c == 0xA9 or c == 0xAF)
+        space |= b == 0x81 and c == 0x9F
+    elif c == 0x80:
+        space |= (a == 0xE3 and b == 0x80) or (a == 0xE1 and b == 0x9A)
+    return (_SPACE, size, packed) if space else (_PLAIN, width, packed)
 
 
 @kernel
 def write_text(
-    data: U8,
-    i: int,
-    end: int,
-    tables: I64,
-    out: U8,
-    state: I64,
-    blocks: I64,
-    lane: int,
-    place: int,
+    data: U8, i: Int, end: Int, tables: I64, out: U8, state: I64, blocks: I64, lane: Int, place: Int
 ) -> None:
     """Append data[i:end], text without markup, that stands at `place`."""
     at = lane * LANE
@@ -127,8 +106,9 @@ def write_text(
             state[at + OUT] = o
             o = _separate(out, state, blocks, lane, place)
         if packed:
-            o = _write(packed, out, lane, o)
-            i += width
+            for byte in range(packed >> 48):
+                out[lane, o + byte] = packed >> 8 * byte & 255
+            o, i = o + (packed >> 48), i + width
         else:
             out[lane, o] = data[i]
             o, i = o + 1, i + 1
@@ -141,7 +121,7 @@ def write_text(
 
 
 @kernel
-def write_value(data: U8, i: int, end: int, tables: I64, out: U8, lane: int, o: int) -> int:
+def write_value(data: U8, i: Int, end: Int, tables: I64, out: U8, lane: Int, o: Int) -> Int:
     """Append an attribute's value, references decoded, trimmed; where the output then ends."""
     while i < end and data[i] <= 32:
         i += 1
@@ -152,8 +132,9 @@ def write_value(data: U8, i: int, end: int, tables: I64, out: U8, lane: int, o: 
         if data[i] == 38:
             packed, after = decode(data, i, end, tables, _ATTRIBUTE)
         if packed:
-            o = _write(packed, out, lane, o)
-            i = after
+            for byte in range(packed >> 48):
+                out[lane, o + byte] = packed >> 8 * byte & 255
+            o, i = o + (packed >> 48), after
             continue
         if data[i] != 0:
             out[lane, o] = data[i]

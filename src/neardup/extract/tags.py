@@ -6,11 +6,14 @@ that close a paragraph) and its default style sheet (what is a block, what is ne
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from neardup.kernels import I64
+
+#: A whole number in a kernel: int to Python, int64 to Numba; numpy has no type that is both.
+Int: TypeAlias = Any
 
 # What an element is (bits of `Tags.kinds`).
 VOID = 1  # has no content and no end tag
@@ -27,6 +30,7 @@ TABLE_PART = 1024  # placed with regard to the nearest table
 BREAKOUT = 2048  # ends an svg or math element left open
 HEADING = 4096
 DROPPED = 8192  # its tags change nothing (html, head, body, option: no stack entry)
+TEXTUAL = 32768  # its content is text, not markup
 IMPLIED = 16384  # its end tag may be left out
 
 # Where a text stands (bits of a stack entry, inherited by what is opened inside).
@@ -58,6 +62,7 @@ _WORDS = {
     " summary table tbody td tfoot th thead tr ul xmp",
     SPACE: "audio button canvas embed iframe image img input object select svg textarea video",
     UNSEEN: "annotation applet audio canvas datalist frameset object rp select svg template video",
+    TEXTUAL: "plaintext textarea title xmp",
     RAW: "iframe noembed noframes noscript script style",
     CLOSES_P: "address article aside blockquote center dd details dialog dir div dl dt fieldset"
     " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol"
@@ -70,7 +75,7 @@ _WORDS = {
     FORMAT: "a b big code em font i nobr s small strike strong tt u",
     SCOPED: "address applet article aside blockquote button center dd details dialog dir div dl dt"
     " fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup listing main marquee menu"
-    " nav object ol pre search section summary ul",
+    " nav object ol p li pre search section summary ul",
     TABLE_PART: "caption col colgroup table tbody td tfoot th thead tr",
     BREAKOUT: "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr"
     " i img li listing menu meta nobr ol p pre ruby s small span strike strong sub sup table tt u"
@@ -167,7 +172,8 @@ def _bits(words: dict[int, str]) -> I64:
 
 TAG_SLOTS = 1024
 _keys, _ids = hash_table([name_hash(name) for name in NAMES], TAG_SLOTS)
-_attributes = np.array([name_hash(name) for name in ATTRIBUTES], np.int64)
+ATTRIBUTE_SLOTS = 256
+_attribute_keys, _rows = hash_table([name_hash(name) for name in ATTRIBUTES], ATTRIBUTE_SLOTS)
 
 # One array holds every table of the scanner (an argument more is compile time in each kernel).
 TAG_KEYS = 0
@@ -175,4 +181,5 @@ TAG_IDS = TAG_KEYS + TAG_SLOTS
 KINDS = TAG_IDS + TAG_SLOTS
 PLACES = KINDS + len(NAMES)
 ATTRIBUTE_KEYS = PLACES + len(NAMES)
-TAG_TABLE = np.concatenate([_keys, _ids, _bits(_WORDS), _bits(_PLACES), _attributes])
+ATTRIBUTE_ROWS = ATTRIBUTE_KEYS + ATTRIBUTE_SLOTS
+TAG_TABLE = np.concatenate([_keys, _ids, _bits(_WORDS), _bits(_PLACES), _attribute_keys, _rows])
