@@ -50,7 +50,7 @@ def _sources_digest() -> str:
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         source = path.read_bytes()
-        if b"@kernel" in source:
+        if b"@kernel" in source or b"@part" in source:
             digest.update(path.name.encode() + source)
     return digest.hexdigest()
 
@@ -85,6 +85,14 @@ def kernel(function: F) -> F:
         return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = before
+
+
+def part(function: F) -> F:
+    """A piece of a kernel, written apart to be read apart: Numba puts it where it is called.
+
+    A call between kernels counts references to every array, which two threads then fight over.
+    """
+    return numba.njit(nogil=True, inline="always")(function)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -145,10 +153,11 @@ def view(texts: pa.Array) -> tuple[U8, I64]:
 # integers, so they become AVX2 on x86 and NEON on ARM; all of them read little-endian.
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """The address of one item of an array, unchecked: the caller has checked the bounds."""
-    data = arrayobj.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [index])
+#: where a byte or an item lies in memory: passed between kernels instead of an array, it costs
+#: no count of references (which threads would fight over) and no test for negative indices
+Address = int | np.int64
+_I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (8, 32, 64, 128))
+_V64 = ir.VectorType(_I8, 64)
 
 
 def _bytes64(value: int) -> ir.Constant:
@@ -156,17 +165,28 @@ def _bytes64(value: int) -> ir.Constant:
     return ir.Constant(_V64, [value] * 64)
 
 
-_V64 = ir.VectorType(ir.IntType(8), 64)
-_I64, _I128 = ir.IntType(64), ir.IntType(128)
+def _read(builder: Any, address: Any, kind: Any) -> Any:
+    """Load from an address of any alignment, unchecked: the caller has checked the bounds."""
+    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
 
 
 @intrinsic
-def word_mask(typing: Any, data: Any, position: Any) -> Any:
-    """Bit i is set when byte `position + i` of 64 is [A-Za-z0-9_] or not ASCII at all."""
+def address(typing: Any, array: Any) -> Any:
+    """Where the first item of an array lies; the array must outlive every use of it."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = _pointer(context, builder, signature.args[0], *args)
-        block = builder.load(builder.bitcast(address, _V64.as_pointer()), align=1)
+        data = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.ptrtoint(data, _I64)
+
+    return types.int64(array), generate
+
+
+@intrinsic
+def word_mask(typing: Any, at: Any) -> Any:
+    """Bit i is set when byte i of the 64 at this address is [A-Za-z0-9_] or not ASCII at all."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        block = _read(builder, args[0], _V64)
         lower = builder.or_(block, _bytes64(0x20))
         from_a = builder.sub(lower, _bytes64(ord("a")))
         from_0 = builder.sub(block, _bytes64(ord("0")))
@@ -176,32 +196,48 @@ def word_mask(typing: Any, data: Any, position: Any) -> Any:
         word = builder.or_(word, builder.icmp_signed("<", block, _bytes64(0)))
         return builder.bitcast(word, _I64)
 
-    return types.uint64(data, types.int64), generate
+    return types.uint64(types.int64), generate
 
 
 @intrinsic
-def load64(typing: Any, data: Any, position: Any) -> Any:
-    """The eight bytes at `position` as one number."""
+def load8(typing: Any, at: Any) -> Any:
+    """The byte at this address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = _pointer(context, builder, signature.args[0], *args)
-        return builder.load(builder.bitcast(address, _I64.as_pointer()), align=1)
+        return builder.zext(_read(builder, args[0], _I8), _I64)
 
-    return types.uint64(data, types.int64), generate
+    return types.int64(types.int64), generate
 
 
 @intrinsic
-def borrowed(typing: Any, array: Any) -> Any:
-    """The same array without its reference count: calls inside a loop then cost no atomic
-    operations. Only for an argument of the kernel, which the caller keeps alive."""
+def load32(typing: Any, at: Any) -> Any:
+    """The int32 at this address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        view = arrayobj.make_array(signature.args[0])(context, builder, args[0])
-        view.meminfo = ir.Constant(view.meminfo.type, None)
-        view.parent = ir.Constant(view.parent.type, None)
-        return view._getvalue()
+        return builder.sext(_read(builder, args[0], _I32), _I64)
 
-    return array(array), generate
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def load64(typing: Any, at: Any) -> Any:
+    """The eight bytes at this address as one number."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _read(builder, args[0], _I64)
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic
+def store64(typing: Any, at: Any, value: Any) -> Any:
+    """Write eight bytes and return the address after them."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[1], builder.inttoptr(args[0], _I64.as_pointer()), align=1)
+        return builder.add(args[0], ir.Constant(_I64, 8))
+
+    return types.int64(types.int64, types.uint64), generate
 
 
 @intrinsic
@@ -210,6 +246,16 @@ def trailing_zeros(typing: Any, x: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def count_ones(typing: Any, x: Any) -> Any:
+    """How many bits are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
 
     return types.int64(types.uint64), generate
 
@@ -227,20 +273,21 @@ def fold_multiply(typing: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
-def tally_bits(typing: Any, counters: Any, values: Any, first: Any, last: Any) -> Any:
-    """Set the 64 bytes of `counters` to how many of values[first:last] have bit i (at most 255)."""
+def tally_bits(typing: Any, values: Any, end: Any, counters: Any) -> Any:
+    """Count at the address `counters` (64 bytes), for each bit, how many of the 64-bit values in
+    [values, end) have it set; at most 255 of them."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zero = ir.Constant(_I64, 0)
         total = cgutils.alloca_once(builder, _V64)  # LLVM keeps it in registers
         builder.store(ir.Constant(_V64, None), total)
-        with cgutils.for_range(builder, builder.sub(args[3], args[2])) as loop:
-            index = builder.add(loop.index, args[2])
-            value = builder.load(_pointer(context, builder, signature.args[1], args[1], index))
-            bits = builder.bitcast(value, ir.VectorType(ir.IntType(1), 64))
+        eighth = ir.Constant(_I64, 3)
+        count = builder.lshr(builder.sub(args[1], args[0]), eighth)
+        with cgutils.for_range(builder, count) as loop:
+            at = builder.add(args[0], builder.shl(loop.index, eighth))
+            bits = builder.bitcast(_read(builder, at, _I64), ir.VectorType(ir.IntType(1), 64))
             builder.store(builder.sub(builder.load(total), builder.sext(bits, _V64)), total)
-        target = _pointer(context, builder, signature.args[0], args[0], zero)
-        builder.store(builder.load(total), builder.bitcast(target, _V64.as_pointer()), align=1)
+        target = builder.inttoptr(args[2], _V64.as_pointer())
+        builder.store(builder.load(total), target, align=1)
         return context.get_dummy_value()
 
-    return types.void(counters, values, types.int64, types.int64), generate
+    return types.void(types.int64, types.int64, types.int64), generate

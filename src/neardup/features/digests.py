@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels import U64, Int, fold_multiply, kernel, mix64
+from neardup.kernels import U64, Int, fold_multiply, mix64, part
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _LEFT, _RIGHT = np.uint64(0xA0761D6478BD642F), np.uint64(0xE7037ED1A0B428DB)
 _ZERO = np.uint64(0)
 
 
-@kernel
+@part
 def digest_units(units: U64, count: Int, digests: U64, row: Int) -> None:
     """digest_k = mix64(count + sum over i of fold_multiply(u_i ^ (i + 1) STEP, C_k)), k = 0, 1.
 

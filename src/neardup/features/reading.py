@@ -20,7 +20,7 @@ from neardup.features.specs import Features
 from neardup.features.stemming import stemmed
 from neardup.features.stopwords import stop_words
 from neardup.features.words import I32, MARKS, hash_words, read_units
-from neardup.kernels import I64, U8, U32, U64, Int, kernel, view
+from neardup.kernels import I64, U8, U32, U64, address, kernel, view
 
 #: texts are read in blocks of about so many bytes
 _BLOCK = 1 << 19
@@ -49,14 +49,14 @@ def _read_texts(
     for i in range(len(tokens)):
         longest = max(longest, offsets[i + 1] - offsets[i])
     units, marks = np.empty(longest + 2, np.uint64), np.empty(MARKS, np.int64)
-    end: Int = np.int64(0)
+    end = address(values)
     for i in range(len(tokens)):
         count = read_units(data, offsets[i], offsets[i + 1], table, chars, units, marks)
         tokens[i] = count
         if len(digests):
             digest_units(units, count, digests, i)
-        end = phrases(units, without(units, count, stop), width, values, end)
-        ends[i + 1] = end
+        end = phrases(address(units), without(units, count, stop), width, end)
+        ends[i + 1] = (end - address(values)) >> 3
 
 
 def read(

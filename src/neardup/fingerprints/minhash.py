@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from neardup.features.reading import read
 from neardup.features.specs import Features
-from neardup.kernels import I64, U32, U64, Int, fold_multiply, kernel, strings
+from neardup.kernels import I64, U32, U64, Int, fold_multiply, kernel, part, strings
 from neardup.specs import Spec, SpecError
 
 #: every value of the signature of a text without features; no other text has it anywhere
@@ -28,7 +28,7 @@ _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@kernel
+@part
 def sketch_features(features: U64, signature: U32) -> None:
     """Fill the t values of one signature from its features (repeated ones do no harm).
 
@@ -53,7 +53,7 @@ def sketch_features(features: U64, signature: U32) -> None:
         turn += 1
 
 
-@kernel
+@part
 def _scatter(features: U64, turn: Int, shift: Int, signature: U32) -> Int:
     """One round over random bins; how many of them were free before."""
     bins, base, drop = np.uint64(len(signature)), np.uint32(turn << shift), np.uint64(32 - shift)
@@ -69,7 +69,7 @@ def _scatter(features: U64, turn: Int, shift: Int, signature: U32) -> Int:
     return filled
 
 
-@kernel
+@part
 def _smallest(features: U64, turn: Int, shift: Int) -> np.uint32:
     """The smallest value of one of the last rounds, all of whose features share a bin."""
     base, drop = np.uint32(turn << shift), np.uint64(32 - shift)

@@ -24,7 +24,7 @@ from neardup.features.reading import read
 from neardup.features.shingles import sort_rows
 from neardup.features.specs import Features
 from neardup.features.statistics import Statistics, look_up
-from neardup.kernels import I64, U32, U64, kernel, strings, tally_bits
+from neardup.kernels import I64, U32, U64, address, kernel, strings, tally_bits
 from neardup.specs import Spec, SpecError
 
 F64 = npt.NDArray[np.float64]
@@ -41,7 +41,8 @@ def _by_count(values: U64, ends: I64, simhashes: U64) -> None:
     for row in range(len(simhashes)):
         totals[:] = 0
         for first in range(ends[row], ends[row + 1], _MOST):
-            tally_bits(tallies, values, first, min(first + _MOST, ends[row + 1]))
+            last = min(first + _MOST, ends[row + 1])
+            tally_bits(address(values) + 8 * first, address(values) + 8 * last, address(tallies))
             for bit in range(64):
                 totals[bit] += np.int64(tallies[bit])
         simhash = _ZERO
