@@ -98,12 +98,11 @@ def parse_head(head: bytes) -> dict[bytes, bytes]:
         if line[:1] in (b" ", b"\t") and name:  # a folded line
             fields[name] += b" " + line.strip()
             continue
-        name, colon, value = line.partition(b":")
-        name = name.strip().lower()
-        if colon and name and name not in fields:
+        key, colon, value = line.partition(b":")
+        key = key.strip().lower()
+        name = key if colon and key not in fields else b""
+        if name:
             fields[name] = value.strip()
-        elif name in fields:
-            name = b""
     return fields
 
 

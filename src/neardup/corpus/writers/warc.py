@@ -19,7 +19,10 @@ from neardup.corpus.writers.decisions import Decisions
 from neardup.corpus.writers.staging import Staging
 
 _LEVEL = 2
-_OF_REVISITS = (b"warc-type", b"warc-profile", b"warc-refers-to", b"content-length")
+_OF_REVISITS = (
+    *(b"warc-type", b"warc-profile", b"warc-refers-to", b"warc-block-digest"),
+    *(b"content-length", b"content-type"),
+)
 
 
 def write_warc(
@@ -88,6 +91,6 @@ def _head_of_response(revisit: Record, target: Record) -> bytes:
             lines.append(line.rstrip(b"\r"))
     lines.append(b"WARC-Type: " + target.type)
     lines.append(b"Content-Length: %d" % len(target.block))
-    if b"content-type" not in revisit.headers and b"content-type" in target.headers:
+    if b"content-type" in target.headers:
         lines.append(b"Content-Type: " + target.headers[b"content-type"])
     return b"\r\n".join(lines) + b"\r\n\r\n"
