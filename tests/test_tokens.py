@@ -101,7 +101,7 @@ def test_the_kernels_have_one_signature() -> None:
         token_counts(texts)
         token_counts(texts, "chars:2")
     for kernel in (words.tokenise, words.characterise, words._hash_any):
-        assert len(kernel.signatures) == 1
+        assert len(kernel.signatures) <= 1  # none when read from the cache
 
 
 def test_the_character_table_is_the_pinned_unicode() -> None:
