@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import hashlib
+import json
 from typing import Any, ClassVar, TypeVar
 
 T = TypeVar("T", bound="Spec")
@@ -30,8 +31,13 @@ class Spec:
         Spec.registry[cls.__name__] = cls
 
     def __str__(self) -> str:
-        """The spec with every field, as a call."""
-        return repr(self)
+        """The spec with every field, as a call with double quotes: `MinHash(features="words:5")`."""
+        fields = [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]
+        shown = ", ".join(
+            f"{name}={json.dumps(value) if isinstance(value, str) else str(value)}"
+            for name, value in fields
+        )
+        return f"{type(self).__name__}({shown})"
 
     @property
     def digest(self) -> str:

@@ -103,9 +103,19 @@ class Work:
         self.lock = open(folder / "lock", "a+b")  # noqa: SIM115
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            self._begin(identity, resume)
+        except BlockingIOError:
+            self.lock.close()
             raise WorkError(f"{folder} is in use by another run") from None
-        note = folder / "work.json"
+        except BaseException:
+            self.lock.close()
+            raise
+        self.writers: dict[int, PartWriter] = {}
+        self.opening = threading.Lock()
+
+    def _begin(self, identity: dict[str, Any], resume: bool) -> None:
+        """Check that this is the run to resume, or empty the folder for a new one."""
+        folder, note = self.folder, self.folder / "work.json"
         if resume and note.exists():
             if json.loads(note.read_text("utf-8")) != identity:
                 raise WorkError(
@@ -117,8 +127,6 @@ class Work:
                 if path.name != "lock":
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
             note.write_text(json.dumps(identity), "utf-8")
-        self.writers: dict[int, PartWriter] = {}
-        self.opening = threading.Lock()
 
     def whole(self, number: int) -> bool:
         """Whether a part was spilled to its end."""
