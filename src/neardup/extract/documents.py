@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from neardup import schemas
 from neardup.extract.charset import to_utf8
+from neardup.extract.content import keep_main
 from neardup.extract.entities import TABLES
 from neardup.extract.scan import Page, new_page, scan_pages
 from neardup.extract.settle import LINK_TEXT, TEXT, TITLE_TEXT
@@ -53,10 +54,13 @@ def scan(pages: pa.RecordBatch, spec: Extract, *, links: bool = True) -> Scan:
     """Text, title, language, canonical link and (unless told otherwise) links in one pass."""
     data, offsets = _utf8(pages)
     count = pages.num_rows
-    longest = int(np.diff(offsets).max(initial=0))
-    page = new_page(int(offsets[-1] - offsets[0]), longest, links=links)
-    ends, spans = np.zeros((count, 3), np.int64), np.zeros((count, 4), np.int64)
+    main = spec.content == "main"
+    page = new_page(int(offsets[-1] - offsets[0]), count, links=links, names=main)
+    ends, spans = np.zeros((count, 4), np.int64), np.zeros((count, 4), np.int64)
     scan_pages(data, offsets, TABLES, page, ends, spans)
+    if main:
+        most = int(np.diff(ends[:, 3], prepend=0).max(initial=0))
+        keep_main(page.out, ends, page.blocks, np.empty((most, 2)))
     text = _strings(page.out[TEXT], ends[:, 0])
     if pages.column("text").null_count < count:
         text = pc.fill_null(pages.column("text"), text)

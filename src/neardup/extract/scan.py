@@ -47,8 +47,10 @@ CANONICAL = t.whole(STATE_ROWS)
 LANGUAGE = CANONICAL + 2
 META_LANGUAGE = LANGUAGE + 2
 LINKS = META_LANGUAGE + 2
-_STATE_ROWS = LINKS + 1
+NAMES_WANTED = LINKS + 1  # whether classes and ids are read, for main content
+_STATE_ROWS = NAMES_WANTED + 1
 _NO_FACT, _HREF, _REL = t.whole(0), t.whole(t.HREF), t.whole(t.REL)
+_CLASS, _ID = t.whole(t.CLASS), t.whole(t.ID)
 
 
 class Page(NamedTuple):
@@ -60,16 +62,18 @@ class Page(NamedTuple):
     link_ends: I64
 
 
-def new_page(total: int, longest: int, *, links: bool) -> Page:
-    """Room for a batch of `total` bytes whose longest page has `longest`.
+def new_page(total: int, pages: int, *, links: bool, names: bool) -> Page:
+    """Room for a batch of so many bytes and pages.
 
     Text grows only where a reference is shorter than its character: at worst six bytes for
     five. A block takes at least four bytes of source, a link eight.
     """
+    state = np.zeros(_STATE_ROWS, np.int64)
+    state[NAMES_WANTED] = names
     return Page(
         out=np.empty((3 if links else 2, total + total // 4 + 16), np.uint8),
-        state=np.zeros(_STATE_ROWS, np.int64),
-        blocks=np.empty((longest // 4 + 4, 3), np.int64),
+        state=state,
+        blocks=np.empty((total // 4 + pages + 2, 3), np.int64),
         link_ends=np.empty(total // 8 + 2 if links else 0, np.int64),
     )
 
@@ -87,6 +91,23 @@ def _has_word(data: U8, row: Int, state: I64, key: Int) -> bool:
             return True
         i += 1
     return False
+
+
+@kernel
+def _names(data: U8, row: Int, state: I64, tables: I64) -> Int:
+    """Place bits that the words of an element's class or id give its content."""
+    i, end = state[SPANS + 2 * row], state[SPANS + 2 * row + 1]
+    bits = 0
+    while i < end:
+        word = t.SEED
+        while i < end and BYTES[data[i]] == LETTER:
+            word = (word ^ (np.int64(data[i]) | 32)) * t.PRIME
+            i += 1
+        slot = word & (t.NAME_SLOTS - 1)
+        if tables[t.NAME_KEYS + slot] == word:
+            bits |= tables[t.NAME_BITS + slot]
+        i += 1
+    return bits
 
 
 @kernel
@@ -130,6 +151,10 @@ def _start_tag(
         row = SPANS + 2 * t.STYLE
         if style_hides(data, state[row], state[row + 1]):
             place |= t.HIDDEN
+    if state[NAMES_WANTED] and seen >> t.CLASS & 1:
+        place |= _names(data, _CLASS, state, tables)
+    if state[NAMES_WANTED] and seen >> t.ID & 1:
+        place |= _names(data, _ID, state, tables)
     if not kind & (t.RAW | t.TEXTUAL) or state[HERE] & t.FOREIGN:
         open_element(tag, key, closing, place, state, tables)
         return i
@@ -170,8 +195,8 @@ def _tag(data: U8, i: Int, end: Int, tables: I64, page: Page) -> Int:
 def scan_pages(data: U8, offsets: I64, tables: I64, page: Page, ends: I64, spans: I64) -> None:
     """Read each page data[offsets[k]:offsets[k + 1]].
 
-    Row k of `ends` gets where its text, title and links end (bytes, bytes, number); row k of
-    `spans` where its canonical link and language stand in `data`.
+    Row k of `ends` gets where its text and title (bytes), links and blocks (numbers) end; row k
+    of `spans` where its canonical link and language stand in `data`.
     """
     state = page.state
     for k in range(len(offsets) - 1):
@@ -180,7 +205,7 @@ def scan_pages(data: U8, offsets: I64, tables: I64, page: Page, ends: I64, spans
         for row in range(CANONICAL, LINKS):
             state[row] = 0
         for at in range(0, LINK_TEXT * LANE, LANE):
-            state[at + BEGIN], state[at + PENDING], state[at + BLOCKS] = state[at + OUT], 0, 0
+            state[at + BEGIN], state[at + PENDING] = state[at + OUT], NOTHING
         i, end = offsets[k], offsets[k + 1]
         while i < end:
             mark = find(data, i, end, _LT)
@@ -198,7 +223,7 @@ def scan_pages(data: U8, offsets: I64, tables: I64, page: Page, ends: I64, spans
             else:
                 i = last
         ends[k, 0], ends[k, 1] = state[TEXT * LANE + OUT], state[TITLE_TEXT * LANE + OUT]
-        ends[k, 2] = state[LINKS]
+        ends[k, 2], ends[k, 3] = state[LINKS], state[BLOCKS]
         row = LANGUAGE if state[LANGUAGE + 1] > state[LANGUAGE] else META_LANGUAGE
         spans[k, 0], spans[k, 1] = state[CANONICAL], state[CANONICAL + 1]
         spans[k, 2], spans[k, 3] = state[row], state[row + 1]

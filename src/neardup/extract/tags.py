@@ -131,6 +131,16 @@ TD, TEMPLATE, TEXTAREA, TFOOT, TH, THEAD, TITLE, TR, UL, XMP = (
     for n in ("td", "template", "textarea", "tfoot", "th", "thead", "title", "tr", "ul", "xmp")
 )
 
+# Words in a class or id that speak for and against content, where main content is asked for.
+_GOOD_NAMES = "article articlebody body content entry main post story text"
+_BAD_NAMES = (
+    "ad ads advert advertisement banner breadcrumb breadcrumbs byline caption comment comments"
+    " cookie cookies copyright credit disqus footer header login masthead menu meta modal more nav"
+    " navbar navigation newsletter outbrain pager pagination popular popup promo rail recirc"
+    " recommended related share sharing sidebar signup skip social subscribe taboola tag tags"
+    " toolbar trending widget"
+)
+
 # The attributes the scanner reads, by their row in its table of spans.
 ATTRIBUTES = ("href", "rel", "style", "hidden", "lang", "open", "content", "http-equiv", "name",
               "class", "id", "xml:lang")  # fmt: skip
@@ -175,6 +185,12 @@ _keys, _ids = hash_table([name_hash(name) for name in NAMES], TAG_SLOTS)
 ATTRIBUTE_SLOTS = 256
 _attribute_keys, _rows = hash_table([name_hash(name) for name in ATTRIBUTES], ATTRIBUTE_SLOTS)
 
+NAME_SLOTS = 1024
+_name_keys, _numbers = hash_table(
+    [name_hash(name) for name in (_GOOD_NAMES + " " + _BAD_NAMES).split()], NAME_SLOTS
+)
+_name_bits = np.where(_numbers < len(_GOOD_NAMES.split()), GOOD_NAME, BAD_NAME)
+
 # One array holds every table of the scanner (an argument more is compile time in each kernel).
 TAG_KEYS = 0
 TAG_IDS = TAG_KEYS + TAG_SLOTS
@@ -182,4 +198,8 @@ KINDS = TAG_IDS + TAG_SLOTS
 PLACES = KINDS + len(NAMES)
 ATTRIBUTE_KEYS = PLACES + len(NAMES)
 ATTRIBUTE_ROWS = ATTRIBUTE_KEYS + ATTRIBUTE_SLOTS
-TAG_TABLE = np.concatenate([_keys, _ids, _bits(_WORDS), _bits(_PLACES), _attribute_keys, _rows])
+NAME_KEYS = ATTRIBUTE_ROWS + ATTRIBUTE_SLOTS
+NAME_BITS = NAME_KEYS + NAME_SLOTS
+TAG_TABLE = np.concatenate(
+    [_keys, _ids, _bits(_WORDS), _bits(_PLACES), _attribute_keys, _rows, _name_keys, _name_bits]
+)
