@@ -127,6 +127,12 @@ def test_signatures_merge_by_minimum(texts: list[str]) -> None:
     assert (np.minimum(left, right) == both).all()
 
 
+def test_one_word_over_and_over() -> None:
+    """Repeats are dropped once they leave bins free; the signature is the same."""
+    once, often = MinHash(64, "words:2").batch(["a b a", "a b " * 5000])
+    assert (once == often).all()
+
+
 def test_texts_without_features_match_nothing() -> None:
     spec = MinHash(128)
     signatures, counts = spec.sketch(strings(["", "...", None, "a"]))
@@ -149,7 +155,7 @@ def test_band_keys_depend_on_the_band_and_its_rows() -> None:
 
 def test_the_spec_prints_parses_and_refuses() -> None:
     spec = neardup.MinHash(permutations=64, features="words: 5")
-    assert str(spec) == "MinHash(permutations=64, features='words:5')"
+    assert str(spec) == 'MinHash(permutations=64, features="words:5")'
     assert specs.parse(str(spec), MinHash) == spec
     for bad in ({"permutations": 0}, {"permutations": 5000}, {"permutations": True}):
         with pytest.raises(specs.SpecError, match="permutations"):

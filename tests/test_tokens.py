@@ -100,7 +100,7 @@ def test_the_kernels_have_one_signature() -> None:
     for texts in (["a"], [], [None], pa.array(["x", "ÿ" * 100])):
         token_counts(texts)
         token_counts(texts, "chars:2")
-    for kernel in (words.tokenise, words.characterise, words._hash_any):
+    for kernel in (words.tokenise_texts, words.characterise_texts, words._hash_any):
         assert len(kernel.signatures) <= 1  # none when read from the cache
 
 

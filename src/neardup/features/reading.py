@@ -1,7 +1,7 @@
 """Reading: texts -> the hashes of their features, a block of texts at a time.
 
-The one kernel that reads text is here, and every fingerprint takes what it wrote: it is compiled
-once, and a block's features are still in the processor's cache when they are used.
+Every fingerprint takes what is read here: the kernels are compiled once for all of them, and a
+block's features are still in the processor's cache when they are used.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from neardup.features.phrases import phrases, without
 from neardup.features.specs import Features
 from neardup.features.stemming import stemmed
 from neardup.features.stopwords import stop_words
-from neardup.features.words import I32, MARKS, hash_words, read_units
-from neardup.kernels import I64, U8, U32, U64, address, kernel, view
+from neardup.features.words import characterise_texts, hash_words, tokenise_texts
+from neardup.kernels import I64, U32, U64, address, kernel, view
 
 #: texts are read in blocks of about so many bytes
-_BLOCK = 1 << 19
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
 class Block:
     """Texts `first` to `last - 1`: text first + i has the features values[ends[i]:ends[i + 1]].
 
-    `values` and `ends` are overwritten by the next block.
+    `values` is overwritten by the next block.
     """
 
     first: int
@@ -40,22 +40,21 @@ class Block:
 
 
 @kernel
-def _read_texts(
-    data: U8, offsets: I64, table: I32, stop: U64, chars: bool, width: int,
-    values: U64, ends: I64, tokens: U32, digests: U64,
-) -> None:  # fmt: skip
-    """Features, token counts and (unless `digests` is empty) digests of the texts of a block."""
-    longest = 0
+def _join_units(
+    units: U64, ends: I64, stop: U64, width: int, values: U64, tokens: U32, digests: U64
+) -> None:
+    """Turn the units of each text into features, in `values`, and `ends` into theirs.
+
+    Units are counted in `tokens`, and digested unless `digests` is empty.
+    """
+    start, end = np.int64(0), address(values)
     for i in range(len(tokens)):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    units, marks = np.empty(longest + 2, np.uint64), np.empty(MARKS, np.int64)
-    end = address(values)
-    for i in range(len(tokens)):
-        count = read_units(data, offsets[i], offsets[i + 1], table, chars, units, marks)
-        tokens[i] = count
+        row = units[start : ends[i + 1]]
+        tokens[i] = len(row)
         if len(digests):
-            digest_units(units, count, digests, i)
-        end = phrases(address(units), without(units, count, stop), width, end)
+            digest_units(row, len(row), digests, i)
+        end = phrases(address(row), without(row, len(row), stop), width, end)
+        start = ends[i + 1]
         ends[i + 1] = (end - address(values)) >> 3
 
 
@@ -73,19 +72,20 @@ def read(
         tokens = digests = None
         texts = stemmed(texts, features.stem, features.stop)
     data, offsets = view(texts)
-    tables = character_table(), _stop_table("" if features.stem else features.stop)
+    table, stop = character_table(), _stop_table("" if features.stem else features.stop)
+    read_units = characterise_texts if features.chars else tokenise_texts
     tokens = np.empty(len(texts), np.uint32) if tokens is None else tokens
     digests = np.empty((0, 2), np.uint64) if digests is None else digests
-    values, ends = np.empty(0, np.uint64), np.zeros(1, np.int64)
+    units = values = np.empty(0, np.uint64)
     for first, last in _cuts(offsets):
-        room = int(offsets[last] - offsets[first]) + 1
-        if len(values) < room or len(ends) <= last - first:
-            values, ends = np.empty(room, np.uint64), np.zeros(last - first + 1, np.int64)
-        _read_texts(
-            data, offsets[first : last + 1], *tables, features.chars, features.width,
-            values, ends, tokens[first:last], digests[first:last],
-        )  # fmt: skip
-        yield Block(first, last, values, ends[: last - first + 1])
+        room = int(offsets[last] - offsets[first])
+        if len(values) < room:
+            units, values = np.empty(room, np.uint64), np.empty(room, np.uint64)
+        ends = np.zeros(last - first + 1, np.int64)
+        here = slice(first, last)
+        read_units(data, offsets[first : last + 1], table, units, ends)
+        _join_units(units, ends, stop, features.width, values, tokens[here], digests[here])
+        yield Block(first, last, values, ends)
 
 
 def _cuts(offsets: I64) -> Iterator[tuple[int, int]]:

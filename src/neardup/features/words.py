@@ -60,7 +60,7 @@ _CHUNK = 4096
 MARKS = _CHUNK + 10
 
 
-@kernel
+@part
 def tokenise(
     start: Address, end: Address, limit: Address, table: Address, tokens: Address, marks: Address
 ) -> Address:
@@ -238,7 +238,7 @@ def _finish(h: Any, low: Any, piece: Any, fill: int, second: bool) -> Any:
     return fold_multiply(piece ^ h, _B) if fill > 0 else h
 
 
-@kernel
+@part
 def characterise(start: Address, end: Address, table: Address, units: Address) -> Address:
     """Write the hashes of the folded characters of [start, end); the address after the last.
 
@@ -263,43 +263,33 @@ def characterise(start: Address, end: Address, table: Address, units: Address) -
     return units
 
 
-@part
-def read_units(
-    data: U8, start: int, end: int, table: I32, chars: bool, units: U64, marks: I64
-) -> Any:
-    """The number of tokens of data[start:end] for `words:n`, or characters for `chars:n`.
-
-    Their hashes are written to `units`. This is the way from arrays to addresses.
-    """
-    text, target = address(data), address(units)
-    if chars:
-        last = characterise(text + start, text + end, address(table), target)
-    else:
-        last = tokenise(
-            text + start, text + end, text + len(data), address(table), target, address(marks)
-        )
-    return (last - target) >> 3
+@kernel
+def tokenise_texts(data: U8, offsets: I64, table: I32, units: U64, ends: I64) -> None:
+    """Write the token hashes of text i to units[ends[i]:ends[i + 1]]; from arrays to addresses."""
+    marks = np.empty(MARKS, np.int64)
+    text, limit, end = address(data), address(data) + len(data), address(units)
+    for i in range(len(offsets) - 1):
+        start, stop = text + offsets[i], text + offsets[i + 1]
+        end = tokenise(start, stop, limit, address(table), end, address(marks))
+        ends[i + 1] = (end - address(units)) >> 3
 
 
 @kernel
-def _hash_words(data: U8, offsets: I64, table: I32, hashes: U64) -> int:
-    """Hash texts that are one word each; the number of the first that is not, or their number."""
-    units, marks = np.empty(MARKS, np.uint64), np.empty(MARKS, np.int64)
-    for i in range(len(hashes)):
-        start, end = offsets[i], offsets[i + 1]
-        if end - start > MARKS:
-            return i
-        if read_units(data, start, end, table, False, units, marks) != 1:
-            return i
-        hashes[i] = units[0]
-    return len(hashes)
+def characterise_texts(data: U8, offsets: I64, table: I32, units: U64, ends: I64) -> None:
+    """The same for `chars:n`: the hashes of the characters of each text."""
+    text, end = address(data), address(units)
+    for i in range(len(offsets) - 1):
+        end = characterise(text + offsets[i], text + offsets[i + 1], address(table), end)
+        ends[i + 1] = (end - address(units)) >> 3
 
 
 def hash_words(words: Iterable[str]) -> U64:
     """The hash of each word, as it is found in a text; each must be exactly one token."""
     texts = strings(list(words))
-    hashes = np.zeros(len(texts), np.uint64)
-    good = _hash_words(*view(texts), character_table(), hashes) if len(texts) else 0
-    if good < len(texts):
-        raise SpecError(f"{texts[good].as_py()!r} is not one word")
-    return hashes
+    data, offsets = view(texts)
+    units, ends = np.empty(len(data), np.uint64), np.zeros(len(offsets), np.int64)
+    tokenise_texts(data, offsets, character_table(), units, ends)
+    for word, count in zip(texts.to_pylist(), np.diff(ends).tolist(), strict=True):
+        if count != 1:
+            raise SpecError(f"{word!r} is not one word")
+    return units[: len(texts)]

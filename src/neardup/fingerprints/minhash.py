@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.features.reading import read
+from neardup.features.shingles import sort_hashes
 from neardup.features.specs import Features
 from neardup.kernels import I64, U32, U64, Int, fold_multiply, kernel, part, strings
 from neardup.specs import Spec, SpecError
@@ -35,7 +36,8 @@ def sketch_features(features: U64, signature: U32) -> None:
     Round r < t sends every feature to a random bin with the value r + a random fraction, round
     r = t + b sends all of them to bin b; each bin keeps its smallest value. Rounds end when every
     bin has one, as later values are larger. A value is the round in the high bits that 2 t needs
-    and the fraction below.
+    and the fraction below. Many features that leave bins free after two rounds are repeats, and
+    are dropped, so that a page of one word over and over costs no more than another.
     """
     bins = len(signature)
     signature[:] = EMPTY
@@ -44,22 +46,37 @@ def sketch_features(features: U64, signature: U32) -> None:
         shift -= 1
     free: Int = bins if len(features) else 0
     turn = np.int64(0)
+    count: Int = np.int64(len(features))
     while free > 0:
+        if turn == 2 and count > 4 * bins:
+            count = _distinct(features)
         if turn < bins:
-            free -= _scatter(features, turn, shift, signature)
+            free -= _scatter(features, count, turn, shift, signature)
         elif signature[turn - bins] == EMPTY:
-            signature[turn - bins] = _smallest(features, turn, shift)
+            signature[turn - bins] = _smallest(features, count, turn, shift)
             free -= 1
         turn += 1
 
 
+@kernel
+def _distinct(features: U64) -> Int:
+    """Move one of each feature to the front; how many there are."""
+    sort_hashes(features, np.empty(len(features), np.uint64))
+    count = np.int64(1)
+    for i in range(1, len(features)):
+        if features[i] != features[count - 1]:
+            features[count] = features[i]
+            count += 1
+    return count
+
+
 @part
-def _scatter(features: U64, turn: Int, shift: Int, signature: U32) -> Int:
+def _scatter(features: U64, count: Int, turn: Int, shift: Int, signature: U32) -> Int:
     """One round over random bins; how many of them were free before."""
     bins, base, drop = np.uint64(len(signature)), np.uint32(turn << shift), np.uint64(32 - shift)
     salt = _STEP * np.uint64(turn)
     filled = 0
-    for i in range(len(features)):
+    for i in range(count):
         h = features[i] if turn == 0 else fold_multiply(features[i] ^ salt, _FACTOR)
         place = ((h >> _32) * bins) >> _32
         value = np.uint32(base | np.uint32((h & _LOW) >> drop))
@@ -70,12 +87,12 @@ def _scatter(features: U64, turn: Int, shift: Int, signature: U32) -> Int:
 
 
 @part
-def _smallest(features: U64, turn: Int, shift: Int) -> np.uint32:
+def _smallest(features: U64, count: Int, turn: Int, shift: Int) -> np.uint32:
     """The smallest value of one of the last rounds, all of whose features share a bin."""
     base, drop = np.uint32(turn << shift), np.uint64(32 - shift)
     salt = _STEP * np.uint64(turn)
     smallest = _LAST
-    for i in range(len(features)):
+    for i in range(count):
         h = fold_multiply(features[i] ^ salt, _FACTOR)
         smallest = min(smallest, np.uint32(base | np.uint32((h & _LOW) >> drop)))
     return smallest
