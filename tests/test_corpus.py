@@ -457,6 +457,24 @@ def test_parquet_with_a_broken_page_loses_that_row_group_only(tmp_path: Path) ->
     assert "row group 1" in str(skipped.detail)
 
 
+def test_a_damaged_parquet_footer_never_ends_the_process(tmp_path: Path) -> None:
+    """pyarrow 26 aborts on some damaged column metadata, if it is asked for too early."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["a", "b"], "text": ["some text", "more"]}), path)
+    data = path.read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for at in range(footer, len(data) - 8):
+        for damage in (0x01, 0xFF):
+            broken = bytearray(data)
+            broken[at] ^= damage
+            path.write_bytes(bytes(broken))
+            try:
+                for batch in open_corpus(path):
+                    batch.validate(full=True)
+            except CorpusError:
+                pass
+
+
 def test_a_broken_file_in_a_folder_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", b"PAR1 broken")
     pq.write_table(table(3), tmp_path / "b.parquet")

@@ -61,7 +61,7 @@ INFO = record("warcinfo", b"software: x\r\n", Content_Type="application/warc-fie
 
 
 def each_packed(records: list[bytes]) -> bytes:
-    return b"".join(gzip.compress(one) for one in records)
+    return b"".join(gzip.compress(one, mtime=0) for one in records)
 
 
 def packings(records: list[bytes]) -> dict[str, bytes]:

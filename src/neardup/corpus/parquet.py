@@ -15,6 +15,7 @@ from neardup.corpus.fields import Fields, Wish, choose
 from neardup.corpus.limits import Limits
 from neardup.corpus.parts import PART_BYTES, FilePart
 
+_MOST_ROWS = 1 << 48
 #: What pyarrow raises when a file's bytes are wrong.
 BROKEN = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError)
 
@@ -26,13 +27,25 @@ def open_parquet(path: str) -> pq.ParquetFile:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group: its number, its first row in the file, its rows, the bytes we need of it."""
+    """A row group: its number, its first row in the file, its rows and its bytes, unpacked."""
 
     number: int
     first: int
     rows: int
-    packed: int
     bytes: int
+
+
+def chunk_sizes(source: pq.ParquetFile, number: int, columns: list[str] | None) -> dict[str, int]:
+    """The unpacked size of each column of a row group, or an error of `BROKEN`.
+
+    pyarrow 26 aborts the process when the metadata of a column is asked for and is damaged, but
+    only raises when the column is read: so a row is read first.
+    """
+    next(source.iter_batches(1, [number], columns, use_threads=False), None)
+    group = source.metadata.row_group(number)
+    paths = [source.schema.column(i).path for i in range(group.num_columns)]
+    wanted = [i for i, path in enumerate(paths) if columns is None or path in columns]
+    return {paths[i]: int(group.column(i).total_uncompressed_size) for i in wanted}
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,7 @@ class ParquetPart(FilePart):
 
     fields: Fields
     groups: tuple[RowGroup, ...]
+    rows: int  #: of the whole file
 
     @property
     def range(self) -> str:
@@ -48,7 +62,7 @@ class ParquetPart(FilePart):
 
     @property
     def size(self) -> int:
-        return sum(group.packed for group in self.groups)
+        return self.file.size * sum(group.rows for group in self.groups) // max(self.rows, 1)
 
     @property
     def meaning(self) -> str:
@@ -66,22 +80,28 @@ class ParquetPart(FilePart):
 
     def _read_group(self, source: pq.ParquetFile, group: RowGroup) -> Batches:
         row = group.first
-        if self.limits.is_bomb(group.bytes, group.packed * 50):
+        if self.limits.is_bomb(group.bytes, self.file.size * 50):
             yield EMPTY, [self.file.skip(row, "decompression bomb", f"row group {group.number}")]
             return
-        rows = max(1, min(BATCH_ROWS, BATCH_BYTES * group.rows // max(group.bytes, 1)))
+        columns = self.fields.columns
         try:
-            for batch in source.iter_batches(
-                rows, [group.number], self.fields.columns, use_threads=False
-            ):
+            rows = self._rows_a_batch(source, group)
+            for batch in source.iter_batches(rows, [group.number], columns, use_threads=False):
                 at = np.arange(row, row + batch.num_rows, dtype=np.int64)
-                columns = {name: batch.column(name) for name in self.fields.columns}
-                yield from from_columns(self.file, self.fields, columns, at, at, self.limits)
+                values = {name: batch.column(name) for name in columns}
+                yield from from_columns(self.file, self.fields, values, at, at, self.limits)
                 row += batch.num_rows
         except BROKEN as error:
             end = group.first + group.rows
             detail = f"rows {row} to {end} of row group {group.number}: {brief(error)}"
             yield EMPTY, [self.file.skip(row, "unreadable", detail)]
+
+    def _rows_a_batch(self, source: pq.ParquetFile, group: RowGroup) -> int:
+        """So many that a batch has about 4 MB; small row groups are not worth the question."""
+        if group.bytes <= 2 * BATCH_BYTES:
+            return BATCH_ROWS
+        size = sum(chunk_sizes(source, group.number, self.fields.columns).values())
+        return max(1, min(BATCH_ROWS, BATCH_BYTES * group.rows // max(size, 1)))
 
 
 def parquet_parts(file: File, wish: Wish, limits: Limits) -> Iterator[ParquetPart]:
@@ -93,28 +113,25 @@ def parquet_parts(file: File, wish: Wish, limits: Limits) -> Iterator[ParquetPar
         raise CorpusError(f"{file.name}: cannot be read as Parquet: {brief(error)}") from None
     fields = choose(schema.names, wish, file.name)
     check_types(schema, fields, file.name)
+    groups = list(_row_groups(metadata, file.name))
+    rows = sum(group.rows for group in groups)
     gathered: list[RowGroup] = []
-    for group in _row_groups(metadata, fields):
+    for group in groups:
         if gathered and sum(g.bytes for g in gathered) + group.bytes > PART_BYTES:
-            yield ParquetPart(file, limits, fields, tuple(gathered))
+            yield ParquetPart(file, limits, fields, tuple(gathered), rows)
             gathered = []
         gathered.append(group)
     if gathered:
-        yield ParquetPart(file, limits, fields, tuple(gathered))
+        yield ParquetPart(file, limits, fields, tuple(gathered), rows)
 
 
-def _row_groups(metadata: pq.FileMetaData, fields: Fields) -> Iterator[RowGroup]:
-    wanted = set(fields.columns)
+def _row_groups(metadata: pq.FileMetaData, where: str) -> Iterator[RowGroup]:
     first = 0
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        packed = unpacked = 0
-        for i in range(group.num_columns):
-            column = group.column(i)
-            if column.path_in_schema in wanted:
-                packed += column.total_compressed_size
-                unpacked += column.total_uncompressed_size
-        yield RowGroup(number, first, group.num_rows, packed, unpacked)
+        if not 0 <= group.num_rows < _MOST_ROWS:
+            raise CorpusError(f"{where}: cannot be read as Parquet: {group.num_rows} rows")
+        yield RowGroup(number, first, group.num_rows, max(group.total_byte_size, 0))
         first += group.num_rows
 
 

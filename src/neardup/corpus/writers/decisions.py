@@ -46,6 +46,11 @@ class Decisions:
             return np.zeros(len(positions), bool)
         return self.kept[at] & (at >= 0)
 
+    def kept_in(self, start: int, stop: int) -> int:
+        """How many records of [start, stop) are kept."""
+        first, last = np.searchsorted(self.positions, (start, stop))
+        return int(self.kept[first:last].sum())
+
     def annotations(self, positions: I64) -> list[pa.Array]:
         """The three columns for these positions; null for records that were skipped."""
         at = self.places(positions)

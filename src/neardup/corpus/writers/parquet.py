@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from neardup.corpus.batches import File
 from neardup.corpus.errors import CorpusError, brief
 from neardup.corpus.opening import Corpus
-from neardup.corpus.parquet import BROKEN, open_parquet
+from neardup.corpus.parquet import BROKEN, chunk_sizes, open_parquet
 from neardup.corpus.writers.annotations import Annotations
 from neardup.corpus.writers.decisions import Decisions, free_names
 from neardup.corpus.writers.staging import Staging
@@ -42,7 +42,7 @@ def write_parquet(
             same.append(file)
     for schema, members in groups:
         with open_parquet(members[0].path) as source:
-            options = _options(source.metadata)
+            options = _options(source)
         path = staging.path(staging.free("kept", ".parquet"))
         schema = _annotated(schema) if annotations.wanted else schema
         with pq.ParquetWriter(path, schema, **options) as writer:
@@ -66,18 +66,21 @@ def _annotated(schema: pa.Schema) -> pa.Schema:
     return schema
 
 
-def _options(metadata: pq.FileMetaData) -> dict[str, object]:
+def _options(source: pq.ParquetFile) -> dict[str, object]:
     """The codec of the input; no dictionaries for columns of long values, where they only cost."""
-    if not metadata.num_row_groups:
+    if not source.metadata.num_row_groups:
         return {}
-    group = metadata.row_group(0)
-    columns = [group.column(i) for i in range(group.num_columns)]
-    short = [
-        c.path_in_schema for c in columns if c.total_uncompressed_size < 64 * max(c.num_values, 1)
-    ]
-    codecs = {c.path_in_schema: c.compression.lower() for c in columns}
-    known = {path: "none" if codec == "uncompressed" else codec for path, codec in codecs.items()}
-    return {"compression": known, "use_dictionary": short or False}
+    try:
+        sizes = chunk_sizes(source, 0, None)
+    except BROKEN:  # its rows will be missed where they are copied
+        return {}
+    group = source.metadata.row_group(0)
+    codecs = {}
+    for i, path in enumerate(sizes):
+        codec = group.column(i).compression.lower()
+        codecs[path] = "none" if codec == "uncompressed" else codec
+    short = [path for path, size in sizes.items() if size < 64 * max(group.num_rows, 1)]
+    return {"compression": codecs, "use_dictionary": short or False}
 
 
 def _selected(file: File, decisions: Decisions, threads: bool) -> Iterator[pa.RecordBatch]:
@@ -93,10 +96,10 @@ def _selected(file: File, decisions: Decisions, threads: bool) -> Iterator[pa.Re
                     yield _select(batch, row, decisions)
                     row += batch.num_rows
             except BROKEN as error:
-                lost = decisions.wanted(np.arange(row, end, dtype=np.int64))
-                if lost.any():
+                lost = decisions.kept_in(row, end)
+                if lost:
                     raise CorpusError(
-                        f"{file.name}: {int(lost.sum())} kept rows of row group {number} cannot "
+                        f"{file.name}: {lost} kept rows of row group {number} cannot "
                         f"be copied, from row {row - start} of it on: {brief(error)}"
                     ) from None
             row = end
