@@ -26,6 +26,9 @@ ENOUGH = 60.0  # seconds after which a tool is not asked again
 #: seconds on the processor, which a busy machine disturbs less
 WALL = ("job", "html")
 
+#: documents of the whole job for a tool that would take hours over all
+FIRST = {"datatrove": 2000}
+
 Record = dict[str, Any]
 
 
@@ -63,6 +66,8 @@ def once(row: str, tool: str, path: Path, threads: int = 1, seconds: float = 6.0
     python = python_of(tool)
     if isinstance(python, Missing):
         return {"error": f"does not install: {python.reason}"}
+    if row == "job" and tool in FIRST:
+        path = corpus.head(path, FIRST[tool])
     work = Path(tempfile.mkdtemp(prefix=f"{tool}-", dir=_folder("work")))
     command = [str(python), "-P", "-W", "ignore", "-m", "benchmarks.tool", tool, row, str(path)]
     command += ["--threads", str(threads), "--seconds", str(seconds), "--work", str(work)]
