@@ -282,7 +282,7 @@ def test_what_a_value_and_a_mark_name() -> None:
 
 def test_kernels_have_one_signature() -> None:
     test_a_page_that_is_only_template_keeps_its_text()
-    made = [blocks._hash, blocks.scan, evidence._dense, evidence._collapse, evidence._tally]
+    made = [blocks._hash, blocks.scan, evidence._number, evidence._add, evidence._lead]
     for kernel in made:
         assert len(kernel.signatures) == 1
 

@@ -76,7 +76,7 @@ def _eight(i: Address, stop: Address) -> np.uint64:
     return x | (upper >> _S2)
 
 
-@kernel
+@part
 def _unspaced(lead: int, second: int) -> bool:
     """Whether a three-byte character is of a script without spaces: Han, Kana, Thai, Lao,
     Khmer, Burmese. Such a character is a word of its own here and counts as half a word."""
@@ -139,11 +139,13 @@ def scan(i: Address, end: Address) -> tuple[np.uint64, np.uint64]:
             stop = at + trailing_zeros(~(mask >> np.uint64(at - start)))
             if stop >= start + 64:
                 stop = at + trailing_zeros(~_mask(at, end))
-            word, loose, foreign = _word(at, stop)
-            length = 2
-            if foreign:
-                stop, length = _cut(at, stop)
+            length, word, loose, again = 0, _NONE, _NONE, True
+            while again:  # once more where the word turns out to be shorter than its run
                 word, loose, foreign = _word(at, stop)
+                again = foreign and length == 0
+                if again:
+                    stop, length = _cut(at, stop)
+            length = length or 2
             value = _fold(value, word)
             a, b, c, d = b, c, d, loose
             gram = fold_multiply(a * _GRAM_3 + b * _GRAM_2 + c * _GRAM_1 + d, _SEED)
@@ -218,7 +220,7 @@ def padded(texts: pa.Array) -> tuple[U8, I64]:
     return data, offsets
 
 
-@kernel
+@part
 def words(mark: np.uint64) -> np.int64:
     """The number of words of a block, up to 4,095; two characters of a script without spaces
     make one."""

@@ -18,13 +18,12 @@ two pages are the same, paragraphs say much.
 
 from __future__ import annotations
 
-import math
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import I64, U64, kernel, mix64
+from neardup.kernels import I64, U64, kernel, mix64, part
 
 I32 = npt.NDArray[np.int32]
 F64 = npt.NDArray[np.float64]
@@ -55,42 +54,63 @@ class Limits(Protocol):
     def own(self) -> float: ...
 
 
+# The kernels write into arrays that `decide` makes: every way to make an array costs them a
+# third of a second of compilation.
+
+
 @kernel
-def _dense(keys: U64) -> tuple[I32, int]:
-    """Equal keys get equal numbers 0, 1, 2 ... in order of appearance; and how many there are."""
-    size = 4
-    while size < 2 * len(keys):
-        size *= 2
-    table, first = np.full(size, -1, np.int32), np.empty(len(keys), np.int32)
-    numbers, count = np.empty(len(keys), np.int32), 0
+def _number(keys: U64, table: I32, first: I32, numbers: I32) -> int:
+    """Equal keys get equal numbers 0, 1, 2 ... in order of appearance; returns how many there
+    are. `table` (all -1, its size a power of two) is the hash table, `first` a row of each."""
+    count, mask = 0, len(table) - 1
     for row in range(len(keys)):
-        slot = np.int64(mix64(keys[row]) & np.uint64(size - 1))
+        slot = np.int64(mix64(keys[row]) & np.uint64(mask))
         while table[slot] >= 0 and keys[first[table[slot]]] != keys[row]:
-            slot = (slot + 1) & (size - 1)
+            slot = (slot + 1) & mask
         if table[slot] < 0:
             table[slot], first[count] = count, row
             count += 1
         numbers[row] = table[slot]
-    return numbers, count
+    return count
+
+
+def _dense(keys: U64) -> tuple[I32, I32]:
+    """The number of each key, and the first row with each number."""
+    table = np.full(2 << len(keys).bit_length(), -1, np.int32)
+    first, numbers = np.empty(len(keys), np.int32), np.empty(len(keys), np.int32)
+    return numbers, first[: _number(keys, table, first, numbers)]
 
 
 @kernel
-def _pick(keys: U64, blocks: I32, weights: F64, rarity: F64, start: int, stop: int) -> I32:
-    """Up to eight blocks of a page, the same ones in pages like it: -ln(u) / (weight * rarity)
-    is smallest, u a hash of the block in (0, 1) (order sampling, Rosén 1997)."""
-    picks, scores = np.full(_PICKS, -1, np.int32), np.full(_PICKS, np.inf, np.float64)
+def _add(
+    blocks: I32, offsets: I64, order: I64, groups: I64, worth: F64,
+    total: F64, counted: F64, last: I64,
+) -> None:  # fmt: skip
+    """Add the worth of every page in `order` to the total of each block it holds, and mark the
+    row that counted. The pages come group by group; of a group, only the first page that holds
+    a block counts for it. `last` is all -1 before."""
+    for p in order:
+        for row in range(offsets[p], offsets[p + 1]):
+            if last[blocks[row]] != groups[p]:
+                last[blocks[row]] = groups[p]
+                total[blocks[row]] += worth[p]
+                counted[row] = 1.0
+
+
+@part
+def _pick(blocks: I32, scores: F64, start: int, stop: int, picks: I32, best: F64) -> None:
+    """The up to eight blocks of a page with the smallest scores; -1 where there are fewer."""
+    for k in range(_PICKS):
+        picks[k], best[k] = -1, np.inf
     for row in range(start, stop):
-        if weights[row] > 0.0:
-            u = (float(mix64(keys[row]) >> _S11) + 0.5) * 2.0**-53
-            score, block = -math.log(u) / (weights[row] * rarity[row]), blocks[row]
-            for k in range(_PICKS):
-                if score < scores[k]:
-                    score, scores[k] = scores[k], score
-                    block, picks[k] = picks[k], block
-    return picks
+        score, block = scores[row], blocks[row]
+        for k in range(_PICKS):
+            if score < best[k]:
+                score, best[k] = best[k], score
+                block, picks[k] = picks[k], block
 
 
-@kernel
+@part
 def _alike(
     p: int, q: int, blocks: I32, weights: F64, held: F64, offsets: I64, least: float
 ) -> bool:
@@ -106,104 +126,101 @@ def _alike(
 
 
 @kernel
-def _collapse(
-    keys: U64, blocks: I32, weights: F64, rarity: F64, offsets: I64, leaders: I64, least: float
-) -> I64:
-    """For every page that leads itself, the first earlier leader it resembles among those its
-    rare and heavy blocks lead to; else itself. Near-linear: at most 32 are compared with it."""
-    result = leaders.copy()
-    rooms = np.full((len(blocks) + 1) * _ROOM, -1, np.int32)
-    held = np.zeros(len(blocks), np.float64)
+def _lead(
+    blocks: I32, weights: F64, scores: F64, offsets: I64, leaders: I64, least: float,
+    rooms: I32, held: F64, picks: I32, best: F64,
+) -> None:  # fmt: skip
+    """Every page that leads itself gets as leader the first earlier one it resembles among
+    those its picked blocks lead to, at most 32; where there is none, they lead to it."""
     for p in range(len(offsets) - 1):
         if leaders[p] != p:
             continue
-        picks = _pick(keys, blocks, weights, rarity, offsets[p], offsets[p + 1])
-        for row in range(offsets[p], offsets[p + 1]):
+        start, stop = offsets[p], offsets[p + 1]
+        _pick(blocks, scores, start, stop, picks, best)
+        for row in range(start, stop):
             held[blocks[row]] += weights[row]
         for k in range(_PICKS * _ROOM):
-            q = rooms[picks[k // _ROOM] * _ROOM + k % _ROOM] if picks[k // _ROOM] >= 0 else -1
+            room = picks[k // _ROOM] * _ROOM + k % _ROOM
+            q = rooms[room] if room >= 0 and leaders[p] == p else -1
             if q >= 0 and _alike(p, q, blocks, weights, held, offsets, least):
-                result[p] = q
-                break
-        for row in range(offsets[p], offsets[p + 1]):
+                leaders[p] = q
+        for row in range(start, stop):
             held[blocks[row]] = 0.0
-        if result[p] == p:
-            _settle(rooms, picks, p)
+        for k in range(_PICKS):
+            room, end = picks[k] * _ROOM, (picks[k] + 1) * _ROOM
+            while room >= 0 and room < end and rooms[room] >= 0:
+                room += 1
+            if leaders[p] == p and room >= 0 and room < end:
+                rooms[room] = p
+
+
+def _collapse(
+    keys: U64, blocks: I32, weights: F64, rarity: F64, offsets: I64, leaders: I64, least: float
+) -> I64:
+    """The leader of every page: itself, or an earlier page it resembles at `least`.
+
+    Pages are led to each other by the blocks with the smallest -ln(u) / (weight * rarity), u a
+    hash of the block in (0, 1): order sampling (Rosén 1997), so pages like each other pick the
+    same ones. Near-linear in the number of blocks.
+    """
+    u = (mix64.py_func(keys) >> _S11).astype(np.float64)  # type: ignore[attr-defined]
+    with np.errstate(divide="ignore"):
+        scores = -np.log((u + 0.5) * 2.0**-53) / (weights * rarity)
+    result = leaders.copy()
+    rooms = np.full(len(blocks) * _ROOM, -1, np.int32)
+    _lead(
+        blocks, weights, scores, offsets, result, least,
+        rooms, np.zeros(len(blocks)), np.empty(_PICKS, np.int32), np.empty(_PICKS),
+    )  # fmt: skip
     return result
 
 
-@kernel
-def _settle(rooms: I32, picks: I32, page: int) -> None:
-    """Let the picked blocks lead to this page, where they have room."""
-    for block in picks:
-        for room in range(block * _ROOM, (block + 1) * _ROOM):
-            if block >= 0 and rooms[room] < 0:
-                rooms[room] = page
-                break
-
-
-@kernel
-def _tally(
-    blocks: I32, count: int, offsets: I64, order: I64, groups: I64, own: F64, most: float
-) -> tuple[F64, F64, I64, F64]:
-    """For every block what the pages that hold it vouch for it in sum, the sum of their own
-    shares, and how many they are; for every row 1 where it is the one that counted, else 0.
-
-    `order` has the pages that count, group by group; of a group, the first page that holds a
-    block speaks for it.
-    """
-    vouch, owned = np.zeros(count, np.float64), np.zeros(count, np.float64)
-    pages, last = np.zeros(count, np.int64), np.full(count, -1, np.int64)
-    counted = np.zeros(len(blocks), np.float64)
-    for p in order:
-        for row in range(offsets[p], offsets[p + 1]):
-            block = blocks[row]
-            if last[block] != groups[p]:
-                last[block] = groups[p]
-                vouch[block] += min(1.0, own[p] / most) ** 2
-                owned[block] += own[p]
-                pages[block] += 1
-                counted[row] = 1.0
-    return vouch, owned, pages, counted
+def _total(
+    blocks: I32, first: I32, offsets: I64, order: I64, groups: I64, worth: F64
+) -> tuple[F64, F64]:
+    """The summed worth of the pages (of one a group) that hold each block, and 1 for the rows
+    that counted, one for each block and group."""
+    total, counted = np.zeros(len(first)), np.zeros(len(blocks))
+    _add(blocks, offsets, order, groups, worth, total, counted, np.full(len(first), -1))
+    return total, counted
 
 
 def decide(values: U64, marks: U64, offsets: I64, sites: U64, spec: Limits) -> tuple[I64, I64]:
     """Of pages and the site of each (all pages of a site together): one
     row of every template block, and the number of distinct pages that hold it."""
     number = np.cumsum(np.diff(sites, prepend=sites[:1]) != 0)  # sites as 0, 1, 2 ...
-    sizes, everyone, unknown = np.diff(offsets), np.arange(len(sites)), np.zeros(len(sites))
+    sizes, everyone, one = np.diff(offsets), np.arange(len(sites)), np.ones(len(sites))
     of_row, page = np.repeat(number, sizes), np.repeat(everyone, sizes)
     prefix = of_row.astype(np.uint64) << _S26  # a block of another site is another block
-    first, second = prefix | (marks >> _S38), prefix | ((marks >> _S12) & _LANE)
-    blocks, count = _dense(first)
-    others, other_count = _dense(second)
+    keys = prefix | (marks >> _S38)
+    blocks, first = _dense(keys)
+    others, other_first = _dense(prefix | ((marks >> _S12) & _LANE))
 
-    _, _, spread, once = _tally(blocks, count, offsets, everyone, everyone, unknown, 1.0)
-    weights: F64 = np.maximum((marks & _WORDS).astype(np.float64) - _LIGHT, 1.0) * once
+    weights: F64 = np.maximum((marks & _WORDS).astype(np.float64) - _LIGHT, 1.0)
+    spread, once = _total(blocks, first, offsets, everyone, everyone, one)
+    weights *= once
     rarity = np.log1p(np.bincount(number)[of_row] / spread[blocks])
-    leaders = _collapse(first, blocks, weights, rarity, offsets, everyone, float(spec.copy))
+    leaders = _collapse(keys, blocks, weights, rarity, offsets, everyone, float(spec.copy))
 
     order = np.flatnonzero(leaders == everyone)
     distinct = np.bincount(number[order])
-    need = np.where(
-        distinct < spec.min_pages,
-        np.inf,
-        np.maximum(spec.min_pages, np.ceil(distinct**spec.growth)),
-    )[of_row]
-    shared = _tally(blocks, count, offsets, order, everyone, unknown, 1.0)[2][blocks] >= need
-    other_spread = _tally(others, other_count, offsets, order, everyone, unknown, 1.0)[2]
-    shared |= other_spread[others] >= need
+    need = np.maximum(spec.min_pages, np.ceil(distinct**spec.growth))
+    need = np.where(distinct < spec.min_pages, np.inf, need)[of_row]
+    spread, _ = _total(blocks, first, offsets, order, everyone, one)
+    other_spread, _ = _total(others, other_first, offsets, order, everyone, one)
+    shared = (spread[blocks] >= need) | (other_spread[others] >= need)
     private = np.where(shared, 0.0, weights)
     own = np.bincount(page, private, len(sites)) / np.bincount(page, weights, len(sites))
 
-    groups = _collapse(first, blocks, private, rarity, offsets, leaders, float(spec.variant))
+    groups = _collapse(keys, blocks, private, rarity, offsets, leaders, float(spec.variant))
     order = order[np.argsort(groups[order], kind="stable")]
-    named, count = _dense(_within(values, of_row))
-    vouch, owned, pages, _ = _tally(named, count, offsets, order, groups, own, float(spec.most))
-    rows = np.empty(count, np.int64)
-    rows[named[::-1]] = np.arange(len(named))[::-1]  # the first row of every block
+    named, rows = _dense(_within(values, of_row))
+    worth = np.minimum(1.0, own / spec.most) ** 2
+    vouch, owned, pages = (
+        _total(named, rows, offsets, order, groups, w)[0] for w in (worth, own, one)
+    )
     found = (vouch >= need[rows]) & (owned >= spec.own * pages)
-    return rows[found], pages[found]
+    return rows[found].astype(np.int64), pages[found].astype(np.int64)
 
 
 def _within(values: U64, sites: I64) -> U64:

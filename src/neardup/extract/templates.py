@@ -24,7 +24,19 @@ import pyarrow.compute as pc
 
 from neardup.extract import blocks, evidence
 from neardup.extract.blocks import block_hashes, newline, padded, scan, words
-from neardup.kernels import I64, U8, U32, U64, address, hash_strings, kernel, mix64, strings, view
+from neardup.kernels import (
+    I64,
+    U8,
+    U32,
+    U64,
+    address,
+    hash_strings,
+    kernel,
+    mix64,
+    part,
+    strings,
+    view,
+)
 from neardup.specs import Spec, SpecError, parse
 
 __all__ = [
@@ -97,13 +109,13 @@ class Templates(Spec):
             raise SpecError("Templates: most, copy and variant are above 0")
 
 
-@kernel
+@part
 def _key(site: np.uint64, value: np.uint64) -> np.uint64:
     """One name for (site, block); with value 0 the name of the site itself; never 0."""
     return max(mix64(site ^ mix64(value)), _ONE)
 
 
-@kernel
+@part
 def _find(slots: U64, key: np.uint64) -> np.int64:
     """Where the key stands in the table, or the free slot where it would."""
     mask = np.int64(len(slots) - 1)
@@ -113,21 +125,35 @@ def _find(slots: U64, key: np.uint64) -> np.int64:
     return slot
 
 
-@kernel
 def _open(sites: U64, values: U64) -> U64:
     """An open-addressing table, at most half full, of all blocks and their sites."""
-    size = 4
-    while size < 4 * len(sites):
-        size *= 2
-    slots = np.zeros(size, np.uint64)
-    for row in range(len(sites)):
-        for value in (values[row], _NONE):
-            key = _key(sites[row], value)
-            slots[_find(slots, key)] = key
+    keys = np.unique(
+        np.maximum(
+            np.concatenate(
+                [_mixed(sites ^ _mixed(values)), _mixed(sites ^ _mixed(np.zeros_like(sites)))]
+            ),
+            _ONE,
+        )
+    )
+    mask = np.uint64((2 << len(keys).bit_length()) - 1)
+    slots, at = np.zeros(int(mask) + 1, np.uint64), keys & mask
+    while len(keys):  # each round puts one key into every free slot that some are looking at
+        free = np.flatnonzero(slots[at] == 0)
+        settled = free[np.unique(at[free], return_index=True)[1]]
+        slots[at[settled]] = keys[settled]
+        left = np.ones(len(keys), bool)
+        left[settled] = False
+        keys, at = keys[left], (at[left] + _ONE) & mask
     return slots
 
 
-@kernel
+def _mixed(array: U64) -> U64:
+    """`mix64` of every number."""
+    result: U64 = mix64.py_func(array)  # type: ignore[attr-defined]
+    return result
+
+
+@part
 def _append(data: U8, start: int, stop: int, out: U8, at: int) -> int:
     """Copy data[start:stop] to `at`; returns where it ends (a loop LLVM turns into memcpy)."""
     for k in range(stop - start):
@@ -215,7 +241,6 @@ class TemplateTable:
         for column in (self.sites, self.values, self.pages):
             column.flags.writeable = False
         self.slots: U64 = _open(self.sites, self.values)
-        self.slots.flags.writeable = False
         digest = hashlib.blake2b(self._header().encode(), digest_size=8)
         for column in (self.sites, self.values, self.pages):
             digest.update(np.ascontiguousarray(column).view(np.uint8).data)
@@ -292,9 +317,7 @@ _COLUMNS = {"site": pa.uint64(), "block": pa.uint64(), "pages": pa.uint32()}
 
 def _signatures(marks: U64, offsets: I64) -> U64:
     """A sum of the hashed loose names of each page: equal where pages say the same."""
-    mixed = (marks ^ (marks >> np.uint64(32))) * _SITE
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * _SITE
-    sums = np.concatenate([_EMPTY, [_NONE], np.cumsum(mixed ^ (mixed >> np.uint64(32)))])
+    sums = np.concatenate([[_NONE], np.cumsum(_mixed(_mixed(marks) ^ _SITE))])
     result: U64 = sums[offsets[1:]] - sums[offsets[:-1]]
     return result
 
