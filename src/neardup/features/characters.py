@@ -18,6 +18,7 @@ UNICODE_VERSION = "14.0.0"
 _KINDS = {"word": WORD, "unspaced": UNSPACED, "ignored": IGNORED}
 _BLOCK = 128
 _CODES = 0x110000
+SHORT = _CODES // _BLOCK
 
 
 @cache
@@ -25,6 +26,8 @@ def character_table() -> npt.NDArray[np.int32]:
     """`table[table[c >> 7] + (c & 127)]` is 4 * (fold(c) - c) + kind(c).
 
     The first 8704 items say where the block of a code point starts; equal blocks are stored once.
+    Between the two, `table[SHORT + c]` has what hashing a word needs of a c below 0x800 at once:
+    the folded UTF-8 bytes in the low 24 bits, how many in the next 4, and the kind above.
     """
     entries = np.zeros(_CODES, np.int32)
     text = files(__package__).joinpath("characters.txt").read_text("ascii")
@@ -34,7 +37,13 @@ def character_table() -> npt.NDArray[np.int32]:
     # the fast path lower-cases [A-Z0-9_] by setting bit 5, which makes "_" 0x7F
     entries[ord("_")] = 4 * 0x20 + WORD
     blocks, which = np.unique(entries.reshape(-1, _BLOCK), axis=0, return_inverse=True)
-    starts = len(which) + which.astype(np.int32) * _BLOCK
-    table = np.concatenate([starts.ravel(), blocks.ravel()]).astype(np.int32)
+    starts = SHORT + 0x800 + which.ravel() * _BLOCK
+    short = [_short(code, int(entries[code])) for code in range(0x800)]
+    table = np.concatenate([starts, short, blocks.ravel()]).astype(np.int32)
     table.flags.writeable = False
     return table
+
+
+def _short(code: int, entry: int) -> int:
+    folded = chr(code + (entry >> 2)).encode()
+    return int.from_bytes(folded, "little") | len(folded) << 24 | (entry & 3) << 28

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.features.characters import IGNORED, SEPARATOR, UNSPACED, WORD, character_table
+from neardup.features.characters import IGNORED, SEPARATOR, SHORT, UNSPACED, WORD, character_table
 from neardup.kernels import (
     I64,
     U8,
@@ -178,38 +178,43 @@ def _encode(code: int) -> tuple[Any, int]:
 def _hash_any(start: Address, end: Address, table: Address, tokens: Address) -> Address:
     """Hash the tokens of a stretch of any bytes, character by character.
 
-    `piece` collects the bytes of a word eight at a time, `low` keeps the first eight of sixteen.
+    `low` and `high` collect sixteen bytes of a word, `fill` bits of them so far.
     """
-    h, low, piece, fill, second = _A, _ZERO, _ZERO, 0, False
-    before, run, word = _LONE, 0, False
+    h, low, high, fill = _A, _ZERO, _ZERO, np.int64(0)
+    before, run = _LONE, 0
     while start < end:
-        code, size, kind = load8(start), 1, WORD
-        bits, width = np.uint64(code | 0x20), 8
+        code = load8(start)
+        # letters of two bytes have a loop of their own, whose steps the processor need not wait for
+        while 0xC2 <= code < 0xE0 and start + 2 <= end and run == 0:
+            tail = load8(start + 1)
+            entry = load32(table + 4 * (SHORT + ((code & 0x1F) << 6 | (tail & 0x3F))))
+            if entry >> 28 != WORD or tail & 0xC0 != 0x80:
+                break
+            bits, width = np.uint64(entry & 0xFFFFFF), entry >> 21 & 0x78
+            h, low, high, fill = _append(bits, width, h, low, high, fill)
+            start += 2
+            code = load8(start) if start < end else -1
+        if start == end:
+            break
+        size, kind = 1, WORD
+        bits, width = np.uint64(code | 0x20), np.int64(8)
         if code >= 0x80:
             code, size = _decode(start, end)
             entry = _entry(code, table)
             kind = entry & 3
             code += entry >> 2
-            bits, width = _encode(code)
+            if kind == WORD:
+                bits, width = _encode(code)
         start += size
         if kind == WORD:
             if run == 1:
                 tokens = store64(tokens, _pair(_LONE, before))
             run = 0
-            word = True
-            piece |= bits << np.uint64(fill)
-            fill += width
-            if fill >= 64:
-                if second:
-                    h, low = fold_multiply(low ^ h, piece ^ _B), _ZERO
-                else:
-                    low = piece
-                fill -= 64
-                piece, second = bits >> np.uint64(width - fill), not second
+            h, low, high, fill = _append(bits, width, h, low, high, fill)
         elif kind != IGNORED:
-            if word:
-                tokens = store64(tokens, _finish(h, low, piece, fill, second))
-                h, low, piece, fill, second, word = _A, _ZERO, _ZERO, 0, False, False
+            if fill > 0 or h != _A:
+                tokens = store64(tokens, fold_multiply(low ^ h, high ^ _B) if fill > 0 else h)
+                h, low, high, fill = _A, _ZERO, _ZERO, np.int64(0)
             if kind == UNSPACED:
                 if run > 0:
                     tokens = store64(tokens, _pair(before, np.uint64(code)))
@@ -221,21 +226,29 @@ def _hash_any(start: Address, end: Address, table: Address, tokens: Address) -> 
                 run = 0
     if run == 1:
         tokens = store64(tokens, _pair(_LONE, before))
-    return store64(tokens, _finish(h, low, piece, fill, second)) if word else tokens
+    if fill > 0 or h != _A:
+        tokens = store64(tokens, fold_multiply(low ^ h, high ^ _B) if fill > 0 else h)
+    return tokens
+
+
+@part
+def _append(bits: Any, width: Any, h: Any, low: Any, high: Any, fill: Any) -> Any:
+    """The state of a word's hash after `width` more bits; every 128 are mixed into h."""
+    shift = np.uint64(fill & 63)
+    here, after = bits << shift, (bits >> _ONE) >> (_63 - shift)
+    low |= here if fill < 64 else _ZERO
+    high |= after if fill < 64 else here
+    fill += width
+    if fill >= 128:
+        h, high, fill = fold_multiply(low ^ h, high ^ _B), _ZERO, fill - 128
+        low = bits >> np.uint64(width - fill)
+    return h, low, high, fill
 
 
 @part
 def _pair(before: Any, code: Any) -> Any:
     """The hash of two characters of an unspaced script; no word has the same bytes."""
     return fold_multiply(before << _32 ^ code ^ _A, _B)
-
-
-@part
-def _finish(h: Any, low: Any, piece: Any, fill: int, second: bool) -> Any:
-    """The hash of a word from what has been collected of it."""
-    if second:
-        return fold_multiply(low ^ h, piece ^ _B)
-    return fold_multiply(piece ^ h, _B) if fill > 0 else h
 
 
 @part
