@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,9 @@ def test_an_empty_folder_and_a_wrong_column_are_errors(tmp_path: Path) -> None:
         open_corpus(path, text_field="body")
     with pytest.raises(CorpusError, match="not both"):
         open_corpus(path, text_field="text", html_field="text")
+    page = write(tmp_path / "a.html", "<p>")
+    with pytest.raises(CorpusError, match="no columns, so none named 'score'"):
+        open_corpus(page, value_field="score")
     with pytest.raises(CorpusError, match="from int"):
         open_corpus(5)
 
@@ -179,6 +183,8 @@ def test_parts_are_what_iteration_gives(tmp_path: Path) -> None:
     assert len({part.identity for part in corpus.parts}) == len(corpus.parts)
     assert all(part.name and part.size >= 0 for part in corpus.parts)
     assert sorted(i for part in corpus.parts for i in part.files) == [0, 1]
+    for part in corpus.parts:
+        assert pickle.loads(pickle.dumps(part)).identity == part.identity
 
 
 def test_a_change_of_the_file_changes_the_identity(tmp_path: Path) -> None:
@@ -295,7 +301,7 @@ def test_jsonl_agrees_with_reading_line_by_line(lines: list[bytes]) -> None:
 
     def read(data: bytes, offset: int, row: int) -> tuple[list[Any], list[Any]]:
         rows, skipped = [], []
-        for batch, left in read_block(file, shape, Block(offset, data), row, Limits()):
+        for batch, left in read_block(file, shape, Block(offset, data), lambda _: row, Limits()):
             rows += batch.to_pylist()
             skipped += left
         return rows, sorted(skipped)
@@ -312,7 +318,8 @@ def test_jsonl_agrees_with_reading_line_by_line(lines: list[bytes]) -> None:
 
 
 def test_jsonl_is_the_same_in_many_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = b"".join(orjson.dumps({"text": "x" * (i % 97)}) + b"\n" for i in range(2000))
+    records = ({"text": "x" * (i % 97), **({"id": i} if i % 5 else {})} for i in range(2000))
+    lines = b"".join(orjson.dumps(record) + b"\n" for record in records)
     path = write(tmp_path / "a.jsonl", lines)
     whole = pages(open_corpus(path))
     monkeypatch.setattr("neardup.corpus.jsonl.PART_BYTES", 1000)

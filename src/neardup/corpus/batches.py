@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -96,10 +96,10 @@ def from_columns(
     fields: Fields,
     table: Mapping[str, pa.Array],
     positions: I64,
-    rows: I64,
+    rows: Callable[[], I64],
     limits: Limits,
 ) -> Batches:
-    """Pages of whole columns. `rows` numbers the records, for those that have no id."""
+    """Pages of whole columns. `rows` numbers the records; asked only when one has no id."""
     bad: dict[int, tuple[str, str | None]] = {}
     content = _content(table[fields.content], fields.is_html, limits, bad)
     n = len(content)
@@ -209,11 +209,11 @@ def _dates(values: pa.Array) -> pa.Array:
     return timestamps(as_utf8(plain)[0] if _is_bytes(plain.type) else plain)
 
 
-def _ids(values: pa.Array, file: File, rows: I64) -> pa.Array:
+def _ids(values: pa.Array, file: File, rows: Callable[[], I64]) -> pa.Array:
     """The ids; where there is none, the file's label and the row number."""
     ids = _readable(values)
     if ids.null_count:
-        made = pa.array([f"{file.label}:{row}" if file.label else str(row) for row in rows])
+        made = pa.array([f"{file.label}:{row}" if file.label else str(row) for row in rows()])
         ids = pc.coalesce(ids, made)
     return ids
 

@@ -79,7 +79,7 @@ class CsvPart(FilePart):
                     columns = dict(zip(self.fields.columns, chunk.columns, strict=True))
                     positions = chunk.offset + chunk.starts
                     yield from from_columns(
-                        self.file, self.fields, columns, positions, chunk.rows, self.limits
+                        self.file, self.fields, columns, positions, chunk.rows.copy, self.limits
                     )
         except OSError as error:
             yield EMPTY, [self.file.skip(0, "unreadable", brief(error))]

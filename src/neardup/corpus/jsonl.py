@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,26 +67,39 @@ class JsonlPart(FilePart):
         except OSError as error:
             yield EMPTY, [self.file.skip(self.start, "unreadable", brief(error))]
             return
-        row = 0 if self.shape.fields.id or not self.start else self._lines_before()
+        lines = LineNumbers(self.file)
         try:
             for block in blocks(stream, self.limits, self.start):
                 if block.reason:
                     yield EMPTY, [self.file.skip(block.offset, block.reason, block.detail)]
-                    row += 1
                 else:
-                    yield from read_block(self.file, self.shape, block, row, self.limits)
-                    row += block.data.count(b"\n")
+                    yield from read_block(self.file, self.shape, block, lines.before, self.limits)
+                lines.pass_over(block)
         finally:
             stream.close()
 
-    def _lines_before(self) -> int:
-        """How many lines precede this part; only ids made of row numbers need it."""
-        count, left = 0, self.start
-        with open(self.file.path, "rb", buffering=0) as file:
-            while left > 0 and (data := file.read(min(left, 1 << 22))):
-                count += data.count(b"\n")
-                left -= len(data)
-        return count
+
+class LineNumbers:
+    """How many lines precede a place in a file; only ids made of row numbers ask for it."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.offset = self.lines = 0
+
+    def before(self, offset: int) -> int:
+        """Count on to this offset; a plain file is read for it, wherever its part begins."""
+        if not self.file.compression and offset > self.offset:
+            with open(self.file.path, "rb", buffering=0) as source:
+                source.seek(self.offset)
+                while (left := offset - self.offset) and (data := source.read(min(left, 1 << 22))):
+                    self.lines += data.count(b"\n")
+                    self.offset += len(data)
+        return self.lines
+
+    def pass_over(self, block: Block) -> None:
+        """Count the lines of a compressed file while they are at hand."""
+        if self.file.compression:
+            self.lines += 1 if block.reason else block.data.count(b"\n")
 
 
 def jsonl_parts(file: File, wish: Wish, limits: Limits) -> Iterator[JsonlPart]:
@@ -144,13 +157,18 @@ def _first_lines(file: File) -> list[bytes]:
     return data.removeprefix(_BOM).split(b"\n")[:1000]
 
 
-def read_block(file: File, shape: Shape, block: Block, row: int, limits: Limits) -> Batches:
-    """The pages of some whole lines; the first of them is line number `row` of the file."""
+def read_block(
+    file: File, shape: Shape, block: Block, lines_before: Callable[[int], int], limits: Limits
+) -> Batches:
+    """The pages of some whole lines."""
     data = block.data
     if block.offset == 0 and data.startswith(_BOM):
         data = b"   " + data[3:]
     view, starts, ends = line_bounds(data)
-    rows = np.arange(row, row + len(starts), dtype=np.int64)
+
+    def rows() -> I64:
+        return np.arange(len(starts), dtype=np.int64) + lines_before(block.offset)
+
     table = _whole_block(data, view, starts, ends, shape)
     if table is not None:
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
@@ -192,7 +210,7 @@ def _line_by_line(
     data: bytes,
     starts: I64,
     ends: I64,
-    rows: I64,
+    rows: Callable[[], I64],
     limits: Limits,
 ) -> Batches:
     """One bad line costs one row: each is read alone. Blank lines are no records."""
@@ -217,7 +235,9 @@ def _line_by_line(
     if found:
         columns = {name: column_of(values[name]) for name in values}
         at = np.array(found)
-        yield from from_columns(file, fields, columns, offset + starts[at], rows[at], limits)
+        yield from from_columns(
+            file, fields, columns, offset + starts[at], lambda: rows()[at], limits
+        )
 
 
 def read_line(line: bytes, fields: Fields) -> dict[str, Any] | str:

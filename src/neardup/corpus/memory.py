@@ -49,7 +49,7 @@ class MemoryPart(Part):
         for batch in self.table.select(self.fields.columns).to_batches(BATCH_ROWS):
             at = np.arange(row, row + batch.num_rows, dtype=np.int64)
             columns = {name: batch.column(name) for name in self.fields.columns}
-            yield from from_columns(MEMORY, self.fields, columns, at, at, self.limits)
+            yield from from_columns(MEMORY, self.fields, columns, at, at.copy, self.limits)
             row += batch.num_rows
 
 

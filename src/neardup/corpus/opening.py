@@ -28,6 +28,7 @@ _READERS = {
     "warc": warc_parts,
     "wet": warc_parts,
 }
+_NO_COLUMNS = ("html", "text", "warc", "wet")
 Path = str | os.PathLike[str]
 
 
@@ -133,6 +134,8 @@ def _open_files(corpus: Corpus, sources: Iterable[Path]) -> None:
     run: list[Found] = []
     for found in listing.files:
         index = len(corpus.files)
+        if corpus.wish.value and found.format in _NO_COLUMNS:
+            raise CorpusError(f"{found.path}: has no columns, so none named {corpus.wish.value!r}")
         if found.format in PAGE_FORMATS:
             if run and (run[0].source != found.source or len(run) == CHUNK_FILES):
                 _close_run(corpus, run, prefixes)

@@ -89,7 +89,7 @@ class ParquetPart(FilePart):
             for batch in source.iter_batches(rows, [group.number], columns, use_threads=False):
                 at = np.arange(row, row + batch.num_rows, dtype=np.int64)
                 values = {name: batch.column(name) for name in columns}
-                yield from from_columns(self.file, self.fields, values, at, at, self.limits)
+                yield from from_columns(self.file, self.fields, values, at, at.copy, self.limits)
                 row += batch.num_rows
         except BROKEN as error:
             end = group.first + group.rows

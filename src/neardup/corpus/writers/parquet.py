@@ -12,6 +12,7 @@ from neardup.corpus.batches import File
 from neardup.corpus.errors import CorpusError, brief
 from neardup.corpus.opening import Corpus
 from neardup.corpus.parquet import BROKEN, chunk_sizes, open_parquet
+from neardup.corpus.writers.ahead import ahead
 from neardup.corpus.writers.annotations import Annotations
 from neardup.corpus.writers.decisions import Decisions, free_names
 from neardup.corpus.writers.staging import Staging
@@ -47,7 +48,8 @@ def write_parquet(
         schema = _annotated(schema) if annotations.wanted else schema
         with pq.ParquetWriter(path, schema, **options) as writer:
             for file in members:
-                _write_all(writer, _selected(file, decisions(file.index), threads > 1), schema)
+                batches = _selected(file, decisions(file.index))
+                _write_all(writer, ahead(batches) if threads > 1 else batches, schema)
 
 
 def write_table(table: pa.Table, decisions: Decisions, staging: Staging) -> None:
@@ -83,7 +85,7 @@ def _options(source: pq.ParquetFile) -> dict[str, object]:
     return {"compression": codecs, "use_dictionary": short or False}
 
 
-def _selected(file: File, decisions: Decisions, threads: bool) -> Iterator[pa.RecordBatch]:
+def _selected(file: File, decisions: Decisions) -> Iterator[pa.RecordBatch]:
     """The rows of a file that are to be written."""
     row = 0
     with open_parquet(file.path) as source:
@@ -92,7 +94,7 @@ def _selected(file: File, decisions: Decisions, threads: bool) -> Iterator[pa.Re
             size = group.num_rows * (_GROUP // 2) // max(group.total_byte_size, 1)
             start, end = row, row + group.num_rows
             try:
-                for batch in source.iter_batches(max(1, size), [number], use_threads=threads):
+                for batch in source.iter_batches(max(1, size), [number], use_threads=False):
                     yield _select(batch, row, decisions)
                     row += batch.num_rows
             except BROKEN as error:
