@@ -22,7 +22,7 @@ _META = re.compile(
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
 _PRESCAN = 1024
 _WIDE = {"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "iso2022_jp", "hz"}
-_BY_CHANCE = 8  # so many sequences of two-byte text are valid UTF-8 once in 10^8 pages
+_BY_CHANCE = 8  # two-byte text that long is valid UTF-8 once in 10^8 pages
 
 # Labels that mean more on the web than their name says (WHATWG Encoding, section 4.2), and
 # the Python codec that reads that superset.
@@ -40,7 +40,36 @@ _ALIASES = {
     "utf8": "utf-8", "unicode": "utf-16-le", "iso-8859-8-i": "iso8859-8", "logical": "iso8859-8",
     "dos-874": "cp874", "koi8_r": "koi8-r", "koi": "koi8-r", "koi8-ru": "koi8-u",
 }  # fmt: skip
-_PLAIN_TEXT = {"cp037", "idna", "punycode", "utf-7", "unicode_escape", "raw_unicode_escape"}
+# The commonest characters of the languages a codec serves.
+_COMMON = {
+    "gb18030": frozenset(
+        "的一是不了在人有我他这中大来上国个到说们为子和你地出会时年得就那要下以生，。"
+    ),
+    "big5hkscs": frozenset(
+        "的一是不了在人有我他這中大來上國個到說們為子和你地出會時年得就那要下以生，。"
+    ),
+    "cp932": frozenset(map(chr, range(0x3041, 0x3094))) | frozenset("、。ー"),
+    "euc_jp": frozenset(map(chr, range(0x3041, 0x3094))) | frozenset("、。ー"),
+    "cp949": frozenset(
+        "이다는을가의에하고지은로기도를한사자리인시어대일해나아수정서라보그여전들있과"
+    ),
+    "cp1251": frozenset("оеаинтсрвлкмд"),
+    "koi8-r": frozenset("оеаинтсрвлкмд"),
+}
+_ALPHABETS = {"cp1251", "koi8-r"}
+_LIKELY = 0.1
+_SAMPLE = 1 << 16
+_ASCII = bytes(range(128))
+_LETTERS = re.compile(rb"[A-Za-z]")
+_MARKUP = re.compile(
+    rb"<(script|style)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>?", re.IGNORECASE | re.DOTALL
+)
+# What a page may be written in; Python knows codecs beyond these that are no charsets.
+_CHARSETS = {
+    "utf-8", "utf-16-le", "utf-16-be", "gb18030", "big5hkscs", "cp932", "euc_jp", "iso2022_jp",
+    "cp949", "hz", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "cp866", "cp874",
+    *(f"cp125{i}" for i in range(9)), *(f"iso8859-{i}" for i in range(2, 17)),
+}  # fmt: skip
 
 
 @cache
@@ -54,10 +83,8 @@ def codec(label: str) -> str | None:
         info = codecs.lookup(label)
     except (LookupError, ValueError):
         return None
-    name = info.name
-    if not getattr(info, "_is_text_encoding", True) or name in _PLAIN_TEXT:
-        return None
-    return _WEB.get(name, name)
+    name = _WEB.get(info.name, info.name)
+    return name if name in _CHARSETS else None
 
 
 def declared(page: bytes) -> str | None:
@@ -67,7 +94,7 @@ def declared(page: bytes) -> str | None:
     if not found:
         return None
     name = codec((found[1] or found[2]).decode("ascii"))
-    return "utf-8" if name and name.startswith(("utf-16", "utf-32")) else name
+    return "utf-8" if name and name.startswith("utf-16") else name
 
 
 def to_utf8(page: bytes, transport: str | None = None) -> bytes:
@@ -84,6 +111,8 @@ def to_utf8(page: bytes, transport: str | None = None) -> bytes:
 
 
 def _valid(page: bytes) -> bool:
+    if page.isascii():
+        return True
     try:
         page.decode("utf-8")
     except UnicodeDecodeError:
@@ -92,11 +121,7 @@ def _valid(page: bytes) -> bool:
 
 
 def _decoded(page: bytes, name: str) -> bytes:
-    try:
-        text = page.decode(name, "replace")
-    except (LookupError, ValueError, NotImplementedError):
-        text = page.decode("cp1252", "replace")
-    return text.encode("utf-8", "replace")
+    return page.decode(name, "replace").encode("utf-8", "replace")
 
 
 def _utf8_beyond_chance(page: bytes, name: str) -> bool:
@@ -108,5 +133,29 @@ def _utf8_beyond_chance(page: bytes, name: str) -> bool:
 
 
 def guess(page: bytes) -> str:
-    """The most likely codec of bytes that are not UTF-8 and declare nothing."""
-    return "cp1252"
+    """The most likely codec of bytes that are not UTF-8 and declare nothing.
+
+    A codec is likely when much of what it reads is made of the commonest characters of its
+    language; one-byte alphabets only where most letters are theirs.
+    """
+    sample = _MARKUP.sub(b" ", page[:_SAMPLE])
+    letters = len(_LETTERS.findall(sample))
+    wide = len(sample.translate(None, _ASCII))
+    best, name = _LIKELY, "cp1252"
+    for candidate, common in _COMMON.items():
+        if candidate in _ALPHABETS and wide < letters:
+            continue
+        share = _share(sample, candidate, common)
+        if share > best:
+            best, name = share, candidate
+    return name
+
+
+def _share(sample: bytes, name: str, common: frozenset[str]) -> float:
+    """Of the characters beyond ASCII, the share that is common; 0 where bytes do not decode."""
+    try:
+        text = codecs.getincrementaldecoder(name)().decode(sample)
+    except (UnicodeDecodeError, LookupError):
+        return 0.0
+    beyond = [c for c in text if c > "\x7f"]
+    return sum(c in common for c in beyond) / len(beyond) if beyond else 0.0

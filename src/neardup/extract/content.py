@@ -65,7 +65,7 @@ def keep_main(out: U8, ends: I64, blocks: I64, scores: F64) -> None:
 
     keep block b if s(b) + 0.5 mean(s(b-3..b+3) without b) > 0
     """
-    first, written = 0, 0
+    first, written = np.int64(0), np.int64(0)
     for k in range(len(ends)):
         end, last = ends[k, 0], ends[k, 3]
         _scores(blocks, first, last, end, scores)

@@ -101,14 +101,14 @@ def decode(data: U8, i: Int, end: Int, tables: I64, attribute: Int) -> tuple[Int
         c = np.int64(data[i])
         if not (97 <= c | 32 <= 122 or 48 <= c <= 57):
             break
-        key = (key ^ c) * PRIME
+        key = (key ^ np.uint64(c)) * PRIME
         i += 1
         if i - start <= _LONGEST_OLD:
-            value = _look_up(key, tables)
+            value = _look_up(np.int64(key), tables)
             if value:
                 old, old_end = value, i
     if i < end and data[i] == _SEMICOLON and i > start:
-        value = _look_up((key ^ _SEMICOLON) * PRIME, tables)
+        value = _look_up(np.int64((key ^ np.uint64(_SEMICOLON)) * PRIME), tables)
         if value:
             return value, i + 1
     if old and attribute and old_end < end:

@@ -26,8 +26,8 @@ from neardup.kernels import I64, U8, kernel
 _GT, _LT, _SEMICOLON = whole(62), whole(60), whole(59)
 _SLASH, _EQUALS, _DASH, _BANG, _COLON = 47, 61, 45, 33, 58
 _QUOTE, _APOSTROPHE, _OPEN_BRACKET, _CLOSE_BRACKET = 34, 39, 91, 93
-_DISPLAY, _NONE = name_hash("display"), name_hash("none")
-_VISIBILITY, _HIDDEN = name_hash("visibility"), name_hash("hidden")
+_DISPLAY, _NONE = whole(name_hash("display")), whole(name_hash("none"))
+_VISIBILITY, _HIDDEN = whole(name_hash("visibility")), whole(name_hash("hidden"))
 SPANS = 16  # where `state` keeps the start and end of each attribute's value
 
 _PART_OF_NAME, _BLANK, _END, _ASSIGN, LETTER = 0, 1, 2, 3, 4
@@ -56,14 +56,15 @@ def find(data: U8, i: Int, end: Int, byte: Int) -> Int:
 @kernel
 def read_name(data: U8, i: Int, end: Int, tables: I64) -> tuple[Int, Int, Int]:
     """The tag name at i: (its end, its hash in lower case, the element's number or 0)."""
-    key = SEED
+    name = SEED
     while i < end:
         c = np.int64(data[i])
-        kind = BYTES[c]
+        kind = BYTES[data[i]]
         if _BLANK <= kind <= _END:
             break
-        key = (key ^ (c | 32 if kind == LETTER else c)) * PRIME
+        name = (name ^ np.uint64(c | 32 if kind == LETTER else c)) * PRIME
         i += 1
+    key = np.int64(name)
     slot = key & (TAG_SLOTS - 1)
     while tables[TAG_KEYS + slot] != 0:
         if tables[TAG_KEYS + slot] == key:
@@ -84,14 +85,15 @@ def read_attributes(data: U8, i: Int, end: Int, tables: I64, state: I64) -> tupl
         if c == _GT:
             return i + 1, seen, closing
         closing = 1 if c == _SLASH else 0
-        if c == _SLASH or BYTES[c] == _BLANK:
+        if c == _SLASH or BYTES[data[i]] == _BLANK:
             i += 1
             continue
-        key = (SEED ^ (c | 32)) * PRIME
+        name = (SEED ^ np.uint64(c | 32)) * PRIME
         i += 1
         while i < end and (BYTES[data[i]] == LETTER or BYTES[data[i]] == _PART_OF_NAME):
-            key = (key ^ (np.int64(data[i]) | 32)) * PRIME
+            name = (name ^ np.uint64(data[i] | 32)) * PRIME
             i += 1
+        key = np.int64(name)
         start = stop = i
         while i < end and BYTES[data[i]] == _BLANK:
             i += 1
@@ -109,11 +111,12 @@ def read_attributes(data: U8, i: Int, end: Int, tables: I64, state: I64) -> tupl
                     i += 1
                 stop = i
         slot = key & (ATTRIBUTE_SLOTS - 1)
-        if tables[ATTRIBUTE_KEYS + slot] == key:
+        while tables[ATTRIBUTE_KEYS + slot] != 0:
             row = tables[ATTRIBUTE_ROWS + slot]
-            if not seen >> row & 1:
+            if tables[ATTRIBUTE_KEYS + slot] == key and not seen >> row & 1:
                 state[SPANS + 2 * row], state[SPANS + 2 * row + 1] = start, stop
                 seen |= 1 << row
+            slot = (slot + 1) & (ATTRIBUTE_SLOTS - 1)
     return -1, seen, closing
 
 
@@ -187,10 +190,11 @@ def style_hides(data: U8, i: Int, end: Int) -> bool:
             elif c == _BANG:  # !important
                 i = find(data, i, end, _SEMICOLON)
             elif colon:
-                value = (value ^ (c | 32)) * PRIME
+                value = (value ^ np.uint64(c | 32)) * PRIME
             else:
-                name = (name ^ (c | 32)) * PRIME
-        if (name == _DISPLAY and value == _NONE) or (name == _VISIBILITY and value == _HIDDEN):
+                name = (name ^ np.uint64(c | 32)) * PRIME
+        key, said = np.int64(name), np.int64(value)
+        if (key == _DISPLAY and said == _NONE) or (key == _VISIBILITY and said == _HIDDEN):
             return True
         i += 1
     return False

@@ -39,8 +39,8 @@ from neardup.kernels import I64, U8, kernel
 
 _LT = t.whole(60)
 _SLASH, _BANG, _QUESTION = 47, 33, 63
-_CANONICAL = t.name_hash("canonical")
-_CONTENT_LANGUAGE = t.name_hash("content-language")
+_CANONICAL = t.whole(t.name_hash("canonical"))
+_CONTENT_LANGUAGE = t.whole(t.name_hash("content-language"))
 
 # More of `state`, behind the stack: spans of the page's own facts, and the number of links.
 CANONICAL = t.whole(STATE_ROWS)
@@ -85,9 +85,9 @@ def _has_word(data: U8, row: Int, state: I64, key: Int) -> bool:
     while i < end:
         word = t.SEED
         while i < end and data[i] > 32:
-            word = (word ^ (np.int64(data[i]) | 32)) * t.PRIME
+            word = (word ^ np.uint64(data[i] | 32)) * t.PRIME
             i += 1
-        if word == key:
+        if np.int64(word) == key:
             return True
         i += 1
     return False
@@ -101,11 +101,14 @@ def _names(data: U8, row: Int, state: I64, tables: I64) -> Int:
     while i < end:
         word = t.SEED
         while i < end and BYTES[data[i]] == LETTER:
-            word = (word ^ (np.int64(data[i]) | 32)) * t.PRIME
+            word = (word ^ np.uint64(data[i] | 32)) * t.PRIME
             i += 1
-        slot = word & (t.NAME_SLOTS - 1)
-        if tables[t.NAME_KEYS + slot] == word:
-            bits |= tables[t.NAME_BITS + slot]
+        name = np.int64(word)
+        slot = name & (t.NAME_SLOTS - 1)
+        while tables[t.NAME_KEYS + slot] != 0:
+            if tables[t.NAME_KEYS + slot] == name:
+                bits |= tables[t.NAME_BITS + slot]
+            slot = (slot + 1) & (t.NAME_SLOTS - 1)
         i += 1
     return bits
 
@@ -179,6 +182,8 @@ def _tag(data: U8, i: Int, end: Int, tables: I64, page: Page) -> Int:
     if after < 0:
         return end
     kind = tables[t.KINDS + tag]
+    if state[HERE] & t.HIDDEN:
+        kind &= ~(t.BLOCK | t.SPACE)
     if kind & t.BLOCK:
         state[PENDING] = LINE
     elif kind & t.SPACE and state[PENDING] == NOTHING:

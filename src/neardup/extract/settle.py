@@ -94,6 +94,12 @@ def write_text(
     at = lane * LANE
     o = before = state[at + OUT]
     while i < end:
+        while i < end and _CLASS[data[i]] == _SPACE:
+            if state[at + PENDING] == NOTHING:
+                state[at + PENDING] = WORD
+            i += 1
+        if i == end:
+            break
         kind, width, packed = _PLAIN, 1, 0
         if _CLASS[data[i]] != _PLAIN:
             kind, width, packed = _character(data, i, end, tables)

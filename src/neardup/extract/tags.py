@@ -149,13 +149,13 @@ HREF, REL, STYLE, HIDDEN_ATTRIBUTE, LANG, OPEN, CONTENT, HTTP_EQUIV, NAME, CLASS
 )
 
 _PRIME = 0x100000001B3
-SEED = np.int64(-3750763034362895579)  # FNV-1a, read as signed: Numba keeps int64 arithmetic
-PRIME = np.int64(_PRIME)
+# FNV-1a. Unsigned: Numba tells LLVM that signed numbers do not overflow, and LLVM believes it.
+SEED, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(_PRIME)
 
 
 def name_hash(name: str) -> int:
-    """FNV-1a of a lower-case name, as the scanner computes it while it reads."""
-    value = int(SEED) & 0xFFFFFFFFFFFFFFFF
+    """FNV-1a of a lower-case name, as the scanner computes it while it reads; kept as int64."""
+    value = int(SEED)
     for byte in name.encode():
         value = ((value ^ byte) * _PRIME) & 0xFFFFFFFFFFFFFFFF
     return value - (1 << 64) if value >> 63 else value

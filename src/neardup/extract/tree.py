@@ -77,12 +77,14 @@ def _find_open(tag: Int, key: Int, stops: Int, state: I64, tables: I64) -> Int:
 def _close_formatting(tag: Int, state: I64, tables: I64) -> None:
     """The adoption agency, as far as it changes the stack: blocks opened inside stay open.
 
-    A form ends the same way, whatever is open inside.
+    A form ends the same way, with the items and paragraphs whose end tags may be left out.
     """
     depth = _find_open(tag, _NO_KEY, t.SCOPE, state, tables)
-    stays = t.SPECIAL if tag != t.FORM else ~t.IMPLIED
     block = depth + 1
-    while block < state[TOP] and not tables[t.KINDS + state[STACK + 3 * block + TAG]] & stays:
+    while block < state[TOP]:
+        kind = tables[t.KINDS + state[STACK + 3 * block + TAG]]
+        if kind & t.SPECIAL and not (tag == t.FORM and kind & t.IMPLIED):
+            break
         block += 1
     if block >= state[TOP]:
         pop_to(depth, state)
