@@ -9,8 +9,9 @@ by site and in the order of their documents, no two pages of a site saying the s
    `need = max(min_pages, pages ** growth)`.
 3. What is not shared is a page's own text; `own` is its share of the page's weight.
 4. Pages whose own text resembles at `variant` or more are one page in several dresses.
-5. Each page vouches for its blocks with `min(1, own / most) ** 2`. A block is template when the
-   pages that hold it vouch for `need` in sum and have the share `own` of own text on average.
+5. Each page vouches for its blocks with `min(1, own / most) ** 2`. A block is template when
+   `need` pages hold it, they vouch for `min_pages` in sum, and the share `agree` of them have own
+   text of a weight of `own_words` or more.
 
 A block weighs its words less eight, at least one: menus and headlines say little about whether
 two pages are the same, paragraphs say much.
@@ -51,7 +52,9 @@ class Limits(Protocol):
     @property
     def most(self) -> float: ...
     @property
-    def own(self) -> float: ...
+    def agree(self) -> float: ...
+    @property
+    def own_words(self) -> int: ...
 
 
 # The kernels write into arrays that `decide` makes: every way to make an array costs them a
@@ -210,16 +213,18 @@ def decide(values: U64, marks: U64, offsets: I64, sites: U64, spec: Limits) -> t
     other_spread, _ = _total(others, other_first, offsets, order, everyone, one)
     shared = (spread[blocks] >= need) | (other_spread[others] >= need)
     private = np.where(shared, 0.0, weights)
-    own = np.bincount(page, private, len(sites)) / np.bincount(page, weights, len(sites))
+    own = np.bincount(page, private, len(sites))
+    share = own / np.bincount(page, weights, len(sites))
 
     groups = _collapse(keys, blocks, private, rarity, offsets, leaders, float(spec.variant))
     order = order[np.argsort(groups[order], kind="stable")]
     named, rows = _dense(_within(values, of_row))
-    worth = np.minimum(1.0, own / spec.most) ** 2
-    vouch, owned, pages = (
-        _total(named, rows, offsets, order, groups, w)[0] for w in (worth, own, one)
+    vouch = np.minimum(1.0, share / spec.most) ** 2
+    agree = (own >= spec.own_words).astype(np.float64)
+    vouched, agreed, pages = (
+        _total(named, rows, offsets, order, groups, worth)[0] for worth in (vouch, agree, one)
     )
-    found = (vouch >= need[rows]) & (owned >= spec.own * pages)
+    found = (pages >= need[rows]) & (vouched >= spec.min_pages) & (agreed >= spec.agree * pages)
     return rows[found].astype(np.int64), pages[found].astype(np.int64)
 
 

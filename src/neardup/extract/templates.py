@@ -82,11 +82,12 @@ class Templates(Spec):
 
     min_pages: int = 10
     growth: float = 0.5
-    copy: float = 0.9
+    copy: float = 0.95
     variant: float = 0.5
     most: float = 0.5
-    own: float = 0.1
-    remain: float = 0.05
+    agree: float = 0.25
+    own_words: int = 10
+    remain: float = 0.02
     remain_words: int = 10
     sample: int = 10_000
     max_blocks: int = 5_000
@@ -101,7 +102,7 @@ class Templates(Spec):
             value = getattr(self, name)
             if not (type(value) is int and least <= value <= 1 << 31):
                 raise SpecError(f"Templates: {name} is a whole number of at least {least}")
-        for name in ("growth", "copy", "variant", "most", "own", "remain"):
+        for name in ("growth", "copy", "variant", "most", "agree", "remain"):
             value = getattr(self, name)
             if not (type(value) in (int, float) and 0 <= value <= 1):
                 raise SpecError(f"Templates: {name} is a number from 0 to 1")
