@@ -162,7 +162,7 @@ def _entry(code: int, table: Address) -> Any:
 
 
 @part
-def _encode(code: int) -> tuple[Any, int]:
+def _encode(code: int) -> Any:
     """The UTF-8 bytes of a code point, the first one lowest, and how many bits they are."""
     if code < 0x80:
         return np.uint64(code), 8
@@ -183,19 +183,13 @@ def _hash_any(start: Address, end: Address, table: Address, tokens: Address) -> 
     h, low, high, fill = _A, _ZERO, _ZERO, np.int64(0)
     before, run = _LONE, 0
     while start < end:
-        code = load8(start)
-        # letters of two bytes have a loop of their own, whose steps the processor need not wait for
-        while 0xC2 <= code < 0xE0 and start + 2 <= end and run == 0:
-            tail = load8(start + 1)
-            entry = load32(table + 4 * (SHORT + ((code & 0x1F) << 6 | (tail & 0x3F))))
-            if entry >> 28 != WORD or tail & 0xC0 != 0x80:
-                break
-            bits, width = np.uint64(entry & 0xFFFFFF), entry >> 21 & 0x78
-            h, low, high, fill = _append(bits, width, h, low, high, fill)
-            start += 2
-            code = load8(start) if start < end else -1
+        if run == 0:
+            start, h, low, high, fill = _letters(start, end, table, h, low, high, fill)
+        else:
+            start, tokens, before, run = _pairs(start, end, table, tokens, before, run)
         if start == end:
             break
+        code = load8(start)
         size, kind = 1, WORD
         bits, width = np.uint64(code | 0x20), np.int64(8)
         if code >= 0x80:
@@ -229,6 +223,44 @@ def _hash_any(start: Address, end: Address, table: Address, tokens: Address) -> 
     if fill > 0 or h != _A:
         tokens = store64(tokens, fold_multiply(low ^ h, high ^ _B) if fill > 0 else h)
     return tokens
+
+
+@part
+def _letters(
+    start: Address, end: Address, table: Address, h: Any, low: Any, high: Any, fill: Any
+) -> Any:
+    """Append the letters of two bytes at `start` to a word: where they end, and its state.
+
+    In a loop of their own the processor knows its next step before it has seen the letter.
+    """
+    while start + 2 <= end:
+        first, tail = load8(start), load8(start + 1)
+        entry = load32(table + 4 * (SHORT + ((first & 0x1F) << 6 | (tail & 0x3F))))
+        if first < 0xC2 or first >= 0xE0 or tail & 0xC0 != 0x80 or entry >> 28 != WORD:
+            break
+        bits, width = np.uint64(entry & 0xFFFFFF), entry >> 21 & 0x78
+        h, low, high, fill = _append(bits, width, h, low, high, fill)
+        start += 2
+    return start, h, low, high, fill
+
+
+@part
+def _pairs(
+    start: Address, end: Address, table: Address, tokens: Address, before: Any, run: Any
+) -> Any:
+    """Hash the unspaced characters of three bytes at `start` that follow another one."""
+    while start + 3 <= end:
+        first, tail = load8(start), load8(start + 1) << 8 | load8(start + 2)
+        code = (first & 0x0F) << 12 | (tail >> 2 & 0xFC0) | (tail & 0x3F)
+        entry = _entry(code, table)
+        if first & 0xF0 != 0xE0 or tail & 0xC0C0 != 0x8080 or entry & 3 != UNSPACED:
+            break
+        after = np.uint64(code + (entry >> 2))
+        tokens = store64(tokens, _pair(before, after))
+        before = after
+        run += 1
+        start += 3
+    return start, tokens, before, run
 
 
 @part
