@@ -464,6 +464,21 @@ def test_parquet_with_a_broken_page_loses_that_row_group_only(tmp_path: Path) ->
     assert "row group 1" in str(skipped.detail)
 
 
+def test_one_page_repeated_by_a_dictionary_is_read_in_small_batches(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    page = pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), ["x" * 100_000])
+    pq.write_table(pa.table({"text": page}), path)
+    assert path.stat().st_size < 200_000
+    pa.default_memory_pool().release_unused()
+    before = pa.total_allocated_bytes()
+    rows = most = 0
+    for batch in open_corpus(path):
+        rows += batch.num_rows
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == 3000
+    assert most < 120 << 20
+
+
 def test_a_damaged_parquet_footer_never_ends_the_process(tmp_path: Path) -> None:
     """pyarrow 26 aborts on some damaged column metadata, if it is asked for too early."""
     path = tmp_path / "a.parquet"

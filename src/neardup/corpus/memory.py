@@ -13,7 +13,7 @@ from neardup.corpus.batches import BATCH_ROWS, Batches, File, from_columns
 from neardup.corpus.errors import CorpusError
 from neardup.corpus.fields import Fields, Wish, choose
 from neardup.corpus.limits import Limits
-from neardup.corpus.parquet import check_types
+from neardup.corpus.parquet import STEP_ROWS, check_types, gathered
 from neardup.corpus.parts import Part
 
 MEMORY = File(0, "memory", "", "memory")
@@ -46,7 +46,7 @@ class MemoryPart(Part):
 
     def read(self) -> Batches:
         row = self.first
-        for batch in self.table.select(self.fields.columns).to_batches(BATCH_ROWS):
+        for batch in gathered(iter(self.table.select(self.fields.columns).to_batches(STEP_ROWS))):
             at = np.arange(row, row + batch.num_rows, dtype=np.int64)
             columns = {name: batch.column(name) for name in self.fields.columns}
             yield from from_columns(MEMORY, self.fields, columns, at, at.copy, self.limits)

@@ -16,6 +16,8 @@ from neardup.corpus.limits import Limits
 from neardup.corpus.parts import PART_BYTES, FilePart
 
 _MOST_ROWS = 1 << 48
+#: Rows decoded at once: a page that a dictionary repeats for every row must not fill the memory.
+STEP_ROWS = 256
 #: What pyarrow raises when a file's bytes are wrong.
 BROKEN = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError)
 
@@ -85,8 +87,9 @@ class ParquetPart(FilePart):
             return
         columns = self.fields.columns
         try:
-            rows = self._rows_a_batch(source, group)
-            for batch in source.iter_batches(rows, [group.number], columns, use_threads=False):
+            for batch in gathered(
+                source.iter_batches(STEP_ROWS, [group.number], columns, use_threads=False)
+            ):
                 at = np.arange(row, row + batch.num_rows, dtype=np.int64)
                 values = {name: batch.column(name) for name in columns}
                 yield from from_columns(self.file, self.fields, values, at, at.copy, self.limits)
@@ -96,12 +99,37 @@ class ParquetPart(FilePart):
             detail = f"rows {row} to {end} of row group {group.number}: {brief(error)}"
             yield EMPTY, [self.file.skip(row, "unreadable", detail)]
 
-    def _rows_a_batch(self, source: pq.ParquetFile, group: RowGroup) -> int:
-        """So many that a batch has about 4 MB; small row groups are not worth the question."""
-        if group.bytes <= 2 * BATCH_BYTES:
-            return BATCH_ROWS
-        size = sum(chunk_sizes(source, group.number, self.fields.columns).values())
-        return max(1, min(BATCH_ROWS, BATCH_BYTES * group.rows // max(size, 1)))
+
+def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Small batches put together until they are worth the work on a batch.
+
+    What was gathered before an error is given out before it is raised.
+    """
+    held: list[pa.RecordBatch] = []
+    broken: Exception | None = None
+    while broken is None:
+        try:
+            batch = next(batches, None)
+        except BROKEN as error:
+            batch, broken = None, error
+        if batch is not None:
+            held.append(_unfolded(batch))
+        size = sum(one.nbytes for one in held)
+        if held and (batch is None or size >= BATCH_BYTES or len(held) * STEP_ROWS >= BATCH_ROWS):
+            yield pa.concat_batches(held) if len(held) > 1 else held[0]
+            held = []
+        if batch is None and broken is None:
+            return
+    raise broken
+
+
+def _unfolded(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Dictionaries written out, so that the size of a batch is what it will take."""
+    columns = {
+        name: column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    }
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def parquet_parts(file: File, wish: Wish, limits: Limits) -> Iterator[ParquetPart]:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from neardup.corpus.batches import File
 from neardup.corpus.errors import CorpusError, brief
 from neardup.corpus.opening import Corpus
-from neardup.corpus.parquet import BROKEN, chunk_sizes, open_parquet
+from neardup.corpus.parquet import BROKEN, STEP_ROWS, chunk_sizes, open_parquet
 from neardup.corpus.writers.ahead import ahead
 from neardup.corpus.writers.annotations import Annotations
 from neardup.corpus.writers.decisions import Decisions, free_names
@@ -91,10 +91,9 @@ def _selected(file: File, decisions: Decisions) -> Iterator[pa.RecordBatch]:
     with open_parquet(file.path) as source:
         for number in range(source.metadata.num_row_groups):
             group = source.metadata.row_group(number)
-            size = group.num_rows * (_GROUP // 2) // max(group.total_byte_size, 1)
             start, end = row, row + group.num_rows
             try:
-                for batch in source.iter_batches(max(1, size), [number], use_threads=False):
+                for batch in source.iter_batches(STEP_ROWS, [number], use_threads=False):
                     yield _select(batch, row, decisions)
                     row += batch.num_rows
             except BROKEN as error:
