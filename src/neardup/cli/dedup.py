@@ -61,10 +61,11 @@ def dedup(
     or not. OUT gets the kept pages in the format of the source, clusters.parquet, hosts.parquet,
     skipped.jsonl, summary.json and report.html.
     """
-    from neardup.cli.progress import Bars, announce_compiling
+    from neardup.cli.progress import Bars
     from neardup.corpus import open_corpus
     from neardup.recipe import Recipe
     from neardup.resolve.order import Keep
+    from neardup.runners import warming
     from neardup.runners.output import run
 
     changes = {name: options.pop(name) for name in ("threshold", "by", "keep", "clusters")}
@@ -72,8 +73,10 @@ def dedup(
     corpus = open_corpus(
         list(sources), value_field=Keep.parse(chosen.keep).column, **fields(options)
     )
-    if not quiet:
-        announce_compiling()
+    if warming.is_cold():
+        warming.warm()
+        if not quiet:
+            click.echo("neardup: compiling kernels, once on this machine", err=True)
     against = list(options.pop("against"))
     with Bars(quiet) as bars:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from types import TracebackType
@@ -18,14 +17,6 @@ _TITLES = {
     "compare": "Comparing",
     "write": "Writing",
 }
-
-
-def announce_compiling() -> None:
-    """Say why the first run on a machine takes a few seconds more."""
-    from neardup.kernels import cache_folder
-
-    if not any(cache_folder().glob("*/*.nbc")):
-        print("neardup: compiling kernels, once on this machine (about 15 s)", file=sys.stderr)
 
 
 class Bars:

@@ -137,16 +137,19 @@ class LocalRun:
 
     def _columns(self, pages: pa.RecordBatch) -> dict[str, Any]:
         keys = self.keep.keys(pages)
+        urls = pc.coalesce(pages["url"], pages["id"])
         return {
             **{name: pages[name] for name in ("id", "url", "file", "position")},
             "key": np.full(pages.num_rows, np.nan) if keys is None else keys,
             "site": site_hashes(sites(pages)),
+            "page": hash_strings(*view(strings(urls))),
         }
 
     def _load(self) -> None:
         """The numbers held of every row; ids and URLs stay in the work folder."""
         types: dict[str, Any] = {
-            "offset": np.int64, "length": np.uint32, "site": np.uint64, "key": np.float64,
+            "offset": np.int64, "length": np.uint32, "site": np.uint64, "page": np.uint64,
+            "key": np.float64,
         }  # fmt: skip
         loaded = {name: [np.empty(0, kind)] for name, kind in types.items()}
         hashes, counts = [np.empty(0, np.uint64)], [0]
@@ -160,6 +163,7 @@ class LocalRun:
         offsets, lengths = np.concatenate(loaded["offset"]), np.concatenate(loaded["length"])
         self.texts = Texts(self.work.folder, self.starts, offsets, lengths)
         self.sites: U64 = np.concatenate(loaded["site"])
+        self.pages: U64 = np.concatenate(loaded["page"])
         self.keys: npt.NDArray[np.float64] | None = None
         if self.keep.rule not in ("first", "longest"):
             self.keys = np.concatenate(loaded["key"])
@@ -191,10 +195,12 @@ class LocalRun:
         with TemplateBuilder(self.recipe.templates, self.work.folder) as builder:
 
             def add(part: int, batch: int, rows: I64) -> None:
-                builder.add(self.sites[rows], rows, *block_hashes(self.texts.read(rows)))
+                found = block_hashes(self.texts.read(rows))
+                builder.add(self.sites[rows], rows, *found, pages=self.pages[rows])
 
             self._spill("templates", list(range(len(self.parts))), add)
             self.templates = builder.build()
+        del self.pages
         if known is not None:
             self.templates = self.templates.union(known)
 

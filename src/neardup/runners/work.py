@@ -34,6 +34,7 @@ ROWS = pa.schema(
         pa.field("position", pa.int64(), nullable=False),
         pa.field("key", pa.float64()),
         pa.field("site", pa.uint64(), nullable=False),
+        pa.field("page", pa.uint64(), nullable=False),  # hash of the URL: captures of one page
         pa.field("offset", pa.int64(), nullable=False),
         pa.field("length", pa.uint32(), nullable=False),
     ]
