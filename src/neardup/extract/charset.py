@@ -20,7 +20,7 @@ _META = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
-_PRESCAN = 1024
+PRESCAN = 1024
 _WIDE = {"gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "iso2022_jp", "hz"}
 _BY_CHANCE = 8  # two-byte text that long is valid UTF-8 once in 10^8 pages
 
@@ -89,12 +89,18 @@ def codec(label: str) -> str | None:
 
 def declared(page: bytes) -> str | None:
     """The codec a page declares for itself; UTF-16 there can only mean UTF-8."""
-    head = _COMMENT.sub(b"", page[:_PRESCAN])
+    head = _COMMENT.sub(b"", page[:PRESCAN])
     found = _META.search(head)
     if not found:
         return None
     name = codec((found[1] or found[2]).decode("ascii"))
     return "utf-8" if name and name.startswith("utf-16") else name
+
+
+def needs_decoding(head: bytes, transport: str | None = None) -> bool:
+    """Whether a page that is valid UTF-8 may mean something else, from its first 1,024 bytes."""
+    name = (codec(transport) if transport else None) or declared(head)
+    return head.startswith(tuple(mark for mark, _ in _MARKS)) or name not in (None, "utf-8")
 
 
 def to_utf8(page: bytes, transport: str | None = None) -> bytes:

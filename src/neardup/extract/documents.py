@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schemas
-from neardup.extract.charset import to_utf8
+from neardup.extract.charset import PRESCAN, needs_decoding, to_utf8
 from neardup.extract.content import keep_main
 from neardup.extract.entities import TABLES
 from neardup.extract.scan import Page, new_page, scan_pages
@@ -56,8 +56,8 @@ def scan(pages: pa.RecordBatch, spec: Extract, *, links: bool = True) -> Scan:
     count = pages.num_rows
     main = spec.content == "main"
     page = new_page(int(offsets[-1] - offsets[0]), count, links=links, names=main)
-    ends, spans = np.zeros((count, 4), np.int64), np.zeros((count, 4), np.int64)
-    scan_pages(data, offsets, TABLES, page, ends, spans)
+    ends = np.zeros((count, 8), np.int64)
+    scan_pages(data, offsets, TABLES, *page, ends)
     if main:
         most = int(np.diff(ends[:, 3], prepend=0).max(initial=0))
         keep_main(page.out, ends, page.blocks, np.empty((most, 2)))
@@ -68,8 +68,8 @@ def scan(pages: pa.RecordBatch, spec: Extract, *, links: bool = True) -> Scan:
     columns = [
         pc.if_else(pc.equal(titles, ""), None, titles),
         text,
-        pa.array([_language(data, *span) for span in spans[:, 2:].tolist()], pa.string()),
-        pa.array([_value(data, *span) for span in spans[:, :2].tolist()], pa.string()),
+        pa.array([_language(data, *span) for span in ends[:, 6:].tolist()], pa.string()),
+        pa.array([_value(data, *span) for span in ends[:, 4:6].tolist()], pa.string()),
     ]
     documents = pa.RecordBatch.from_arrays(columns, schema=schemas.DOCUMENTS)
     return Scan(documents, _links(page, ends[:, 2]) if links else pa.array([[]] * count))
@@ -77,16 +77,31 @@ def scan(pages: pa.RecordBatch, spec: Extract, *, links: bool = True) -> Scan:
 
 def _utf8(pages: pa.RecordBatch) -> tuple[U8, I64]:
     """The pages' HTML as valid UTF-8 and its offsets; no copy where it all is already."""
-    column, charsets = pages.column("html"), pages.column("charset").to_pylist()
-    before = column.to_pylist()
-    after = [
-        to_utf8(raw, label) if raw else raw for raw, label in zip(before, charsets, strict=True)
-    ]
-    if any(a is not b for a, b in zip(after, before, strict=True)):
-        column = pa.array(after, pa.binary())
-    column = column.cast(pa.large_binary()).fill_null(b"")
+    column = pages.column("html").fill_null(b"").cast(pa.large_binary())
+    labels = pages.column("charset").to_pylist()
+    data, offsets = _view(column)
+    starts, stops = offsets[:-1].tolist(), offsets[1:].tolist()
+    heads = [bytes(data[a : min(a + PRESCAN, b)]) for a, b in zip(starts, stops, strict=True)]
+    if not _valid(column) or any(map(needs_decoding, heads, labels)):
+        column = pa.array(map(to_utf8, column.to_pylist(), labels), pa.large_binary())
+        data, offsets = _view(column)
+    return data, offsets
+
+
+def _valid(column: pa.LargeBinaryArray) -> bool:
+    """Whether every value is valid UTF-8 (Arrow looks at them without the GIL)."""
+    try:
+        column.view(pa.large_string()).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _view(column: pa.LargeBinaryArray) -> tuple[U8, I64]:
     _, offset_buffer, data_buffer = column.buffers()
-    offsets = np.frombuffer(offset_buffer, np.int64, len(column) + 1, column.offset * 8)
+    offsets = np.zeros(1, np.int64)
+    if len(column):
+        offsets = np.frombuffer(offset_buffer, np.int64, len(column) + 1, column.offset * 8)
     data = np.frombuffer(data_buffer, np.uint8) if data_buffer else np.empty(0, np.uint8)
     offsets.flags.writeable = data.flags.writeable = False
     return data, offsets

@@ -114,9 +114,8 @@ def _names(data: U8, row: Int, state: I64, tables: I64) -> Int:
 
 
 @kernel
-def _note(data: U8, tag: Int, seen: Int, tables: I64, page: Page) -> None:
+def _note(data: U8, tag: Int, seen: Int, tables: I64, out: U8, state: I64, link_ends: I64) -> None:
     """Keep what a tag's attributes tell of the page: links, canonical link, language."""
-    state = page.state
     row, fact = _HREF, _NO_FACT
     if tag == t.LINK_TAG and seen >> t.REL & seen >> t.HREF & 1:
         if _has_word(data, _REL, state, _CANONICAL):
@@ -131,19 +130,28 @@ def _note(data: U8, tag: Int, seen: Int, tables: I64, page: Page) -> None:
     start, stop = state[SPANS + 2 * row], state[SPANS + 2 * row + 1]
     if fact != _NO_FACT and state[fact + 1] == 0:
         state[fact], state[fact + 1] = start, stop
-    if (tag == t.A or tag == t.AREA) and seen >> t.HREF & 1 and len(page.link_ends):
+    if (tag == t.A or tag == t.AREA) and seen >> t.HREF & 1 and len(link_ends):
         o = state[LINK_TEXT * LANE + OUT]
-        o = write_value(data, start, stop, tables, page.out, LINK_TEXT, o)
-        state[LINK_TEXT * LANE + OUT] = page.link_ends[state[LINKS]] = o
+        o = write_value(data, start, stop, tables, out, LINK_TEXT, o)
+        state[LINK_TEXT * LANE + OUT] = link_ends[state[LINKS]] = o
         state[LINKS] += 1
 
 
 @kernel
 def _start_tag(
-    data: U8, i: Int, end: Int, tag: Int, key: Int, seen: Int, closing: Int, tables: I64, page: Page
+    data: U8,
+    i: Int,
+    end: Int,
+    tag: Int,
+    key: Int,
+    seen: Int,
+    closing: Int,
+    tables: I64,
+    out: U8,
+    state: I64,
+    blocks: I64,
 ) -> Int:
     """A start tag that ends before i; where to read on: behind content that is no markup."""
-    state = page.state
     kind = tables[t.KINDS + tag]
     place = tables[t.PLACES + tag]
     if tag == t.DIALOG and not seen >> t.OPEN & 1:
@@ -168,14 +176,15 @@ def _start_tag(
         if state[TITLE_TEXT * LANE + OUT] > state[TITLE_TEXT * LANE + BEGIN]:
             return last
     if not (kind & t.RAW or place & t.HIDDEN):
-        write_text(data, i, last, tables, page.out, state, page.blocks, lane, place)
+        write_text(data, i, last, tables, out, state, blocks, lane, place)
     return last
 
 
 @kernel
-def _tag(data: U8, i: Int, end: Int, tables: I64, page: Page) -> Int:
+def _tag(
+    data: U8, i: Int, end: Int, tables: I64, out: U8, state: I64, blocks: I64, link_ends: I64
+) -> Int:
     """A start or end tag whose name, or slash, stands at i; where to read on."""
-    state = page.state
     ending = data[i] == _SLASH
     after, key, tag = read_name(data, i + ending, end, tables)
     after, seen, closing = read_attributes(data, after, end, tables, state)
@@ -192,18 +201,19 @@ def _tag(data: U8, i: Int, end: Int, tables: I64, page: Page) -> Int:
         close_element(tag, key, state, tables)
         return after
     if seen:
-        _note(data, tag, seen, tables, page)
-    return _start_tag(data, after, end, tag, key, seen, closing, tables, page)
+        _note(data, tag, seen, tables, out, state, link_ends)
+    return _start_tag(data, after, end, tag, key, seen, closing, tables, out, state, blocks)
 
 
 @kernel
-def scan_pages(data: U8, offsets: I64, tables: I64, page: Page, ends: I64, spans: I64) -> None:
+def scan_pages(
+    data: U8, offsets: I64, tables: I64, out: U8, state: I64, blocks: I64, link_ends: I64, rows: I64
+) -> None:
     """Read each page data[offsets[k]:offsets[k + 1]].
 
-    Row k of `ends` gets where its text and title (bytes), links and blocks (numbers) end; row k
-    of `spans` where its canonical link and language stand in `data`.
+    Row k of `rows` gets where its text and title (bytes), links and blocks (numbers) end, then
+    where its canonical link and its language start and end in `data`.
     """
-    state = page.state
     for k in range(len(offsets) - 1):
         for row in range(HERE, STACK):
             state[row] = 0
@@ -220,15 +230,15 @@ def scan_pages(data: U8, offsets: I64, tables: I64, page: Page, ends: I64, spans
             declaration = (c == _SLASH) | (c == _BANG) | (c == _QUESTION)
             last = mark if tag or declaration or mark == end else mark + 1
             if last > i and not state[HERE] & t.HIDDEN:
-                write_text(data, i, last, tables, page.out, state, page.blocks, TEXT, state[HERE])
+                write_text(data, i, last, tables, out, state, blocks, TEXT, state[HERE])
             if tag:
-                i = _tag(data, mark + 1, end, tables, page)
+                i = _tag(data, mark + 1, end, tables, out, state, blocks, link_ends)
             elif declaration:
                 i = skip_declaration(data, mark, end, state[HERE] & t.FOREIGN != 0)
             else:
                 i = last
-        ends[k, 0], ends[k, 1] = state[TEXT * LANE + OUT], state[TITLE_TEXT * LANE + OUT]
-        ends[k, 2], ends[k, 3] = state[LINKS], state[BLOCKS]
+        rows[k, 0], rows[k, 1] = state[TEXT * LANE + OUT], state[TITLE_TEXT * LANE + OUT]
+        rows[k, 2], rows[k, 3] = state[LINKS], state[BLOCKS]
         row = LANGUAGE if state[LANGUAGE + 1] > state[LANGUAGE] else META_LANGUAGE
-        spans[k, 0], spans[k, 1] = state[CANONICAL], state[CANONICAL + 1]
-        spans[k, 2], spans[k, 3] = state[row], state[row + 1]
+        rows[k, 4], rows[k, 5] = state[CANONICAL], state[CANONICAL + 1]
+        rows[k, 6], rows[k, 7] = state[row], state[row + 1]

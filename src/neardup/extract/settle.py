@@ -35,25 +35,17 @@ _CLASS = _classes()
 
 
 @kernel
-def _separate(out: U8, state: I64, blocks: I64, lane: Int, place: Int) -> Int:
-    """Write what was pending before the next character; the place to write that to."""
-    at = lane * LANE
-    o = state[at + OUT]
-    first = o == state[at + BEGIN]
-    if first or state[at + PENDING] == LINE:
-        if not first:
-            out[lane, o] = 10
-            o += 1
-        row = state[at + BLOCKS]
-        if lane == TEXT:
-            blocks[row, BLOCK_START] = o
-            blocks[row, BLOCK_LINKED] = 0
-            blocks[row, BLOCK_PLACE] = place
-        state[at + BLOCKS] = row + 1
-    elif state[at + PENDING] == WORD:
-        out[lane, o] = 32
+def _new_block(out: U8, state: I64, blocks: I64, lane: Int, place: Int, o: Int) -> Int:
+    """Begin a block at o, on a line of its own; where its first character goes."""
+    if o > state[lane * LANE + BEGIN]:
+        out[lane, o] = 10
         o += 1
-    state[at + PENDING] = NOTHING
+    if lane == TEXT:
+        row = state[BLOCKS]
+        blocks[row, BLOCK_START] = o
+        blocks[row, BLOCK_LINKED] = 0
+        blocks[row, BLOCK_PLACE] = place
+        state[BLOCKS] = row + 1
     return o
 
 
@@ -93,24 +85,26 @@ def write_text(
     """Append data[i:end], text without markup, that stands at `place`."""
     at = lane * LANE
     o = before = state[at + OUT]
+    begin, pending = state[at + BEGIN], state[at + PENDING]
     while i < end:
-        while i < end and _CLASS[data[i]] == _SPACE:
-            if state[at + PENDING] == NOTHING:
-                state[at + PENDING] = WORD
-            i += 1
-        if i == end:
-            break
         kind, width, packed = _PLAIN, 1, 0
+        if _CLASS[data[i]] == _SPACE:
+            pending = max(pending, WORD)
+            i += 1
+            continue
         if _CLASS[data[i]] != _PLAIN:
             kind, width, packed = _character(data, i, end, tables)
         if kind != _PLAIN:
-            if kind == _SPACE and state[at + PENDING] == NOTHING:
-                state[at + PENDING] = WORD
+            if kind == _SPACE:
+                pending = max(pending, WORD)
             i += width
             continue
-        if state[at + PENDING] != NOTHING or o == state[at + BEGIN]:
-            state[at + OUT] = o
-            o = _separate(out, state, blocks, lane, place)
+        if pending == WORD and o > begin:
+            out[lane, o] = 32
+            o += 1
+        elif pending == LINE or o == begin:
+            o = _new_block(out, state, blocks, lane, place, o)
+        pending = NOTHING
         if packed:
             for byte in range(packed >> 48):
                 out[lane, o + byte] = packed >> 8 * byte & 255
@@ -121,9 +115,9 @@ def write_text(
         while i < end and _CLASS[data[i]] == _PLAIN:
             out[lane, o] = data[i]
             o, i = o + 1, i + 1
-    state[at + OUT] = o
+    state[at + OUT], state[at + PENDING] = o, pending
     if place & LINK and o > before:
-        blocks[state[at + BLOCKS] - 1, BLOCK_LINKED] += o - before
+        blocks[state[BLOCKS] - 1, BLOCK_LINKED] += o - before
 
 
 @kernel
