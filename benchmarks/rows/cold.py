@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -24,8 +25,9 @@ def run(size: str) -> Row:
     folder = Path(tempfile.mkdtemp(prefix="cold-", dir=CACHE))
     try:
         dedup = ["-m", "neardup", "dedup", str(PAGES), "-o", str(folder / "out"), "--overwrite"]
-        first = seconds(dedup, folder)
-        second = min(seconds(dedup, folder) for _ in range(3))
+        shutil.copytree(ROOT / "src", folder / "src")  # an edit would empty the cache
+        first = timed(dedup, folder)
+        second = min(timed(dedup, folder) for _ in range(3))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     light = {
@@ -35,12 +37,16 @@ def run(size: str) -> Row:
     }
     row = Row("cold", "Cold start", "s")
     row.checks = [
-        at_most("compiling in the first dedup (first - second)", first - second, 15, "s"),
-        at_most("second dedup, whole run of a small corpus", second, 2, "s"),
+        at_most("compiling in the first dedup (processor)", first[1] - second[1], 15, "s"),
+        at_most("second dedup, whole run of a small corpus", second[0], 2, "s"),
     ]
-    measured = {"first dedup": first, "second dedup": second}
+    measured = {"first dedup": first[0], "second dedup": second[0]}
+    row.facts = [
+        f"On the processor: first dedup {first[1]:.2f} s, second {second[1]:.2f} s "
+        "(the difference is what was compiled)."
+    ]
     for name, arguments in light.items():
-        measured[name] = min(seconds(arguments, folder) for _ in range(TRIES))
+        measured[name] = min(timed(arguments, ROOT)[0] for _ in range(TRIES))
         row.checks.append(at_most(name, measured[name], 0.3, "s"))
     row.checks.append(loaded())
     row.records = [
@@ -50,17 +56,22 @@ def run(size: str) -> Row:
     return row
 
 
-def seconds(arguments: list[str], cache: Path) -> float:
-    """One run of the interpreter, from nothing to its exit."""
-    path = str(ROOT / "src")
-    environment = {**os.environ, "NEARDUP_CACHE": str(cache), "PYTHONPATH": path}
-    begin = time.perf_counter()
+def timed(arguments: list[str], home: Path) -> tuple[float, float]:
+    """One run of the interpreter, from nothing to its exit: by the clock, and on the processor."""
+    path = str(home / "src")
+    environment = {**os.environ, "NEARDUP_CACHE": str(home / ".cache"), "PYTHONPATH": path}
+    begin, before = time.perf_counter(), _children()
     done = subprocess.run(
         [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()[-300:]}")
-    return time.perf_counter() - begin
+    return time.perf_counter() - begin, _children() - before
+
+
+def _children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def loaded() -> Check:
@@ -68,7 +79,7 @@ def loaded() -> Check:
     heavy = ("numpy", "pyarrow", "numba")
     code = (
         "import sys, neardup\nfrom neardup.cli import main\n"
-        "try:\n main(['dedup', '--help'])\nexcept SystemExit:\n pass\n"
+        "sys.argv = ['neardup', 'dedup', '--help']\ntry:\n main()\nexcept SystemExit:\n pass\n"
         f"print('|', *[m for m in {heavy!r} if m in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
