@@ -49,7 +49,7 @@ class _Graph:
 
 def stars(
     found: Candidates,
-    lengths: I64,
+    lengths: npt.NDArray[np.integer],
     read: Read,
     *,
     threshold: float,
@@ -112,13 +112,13 @@ def _needed(graph: _Graph, chunk: I64, parents: I64, every: bool) -> I64:
     return np.union1d(earlier, chunk)
 
 
-def _tasks(graph: _Graph, lengths: I64) -> Iterator[list[I64]]:
+def _tasks(graph: _Graph, lengths: npt.NDArray[np.integer]) -> Iterator[list[I64]]:
     """Components packed into tasks of about a chunk; a large one is a task of several chunks."""
     m = len(graph.documents)
     rights = np.repeat(np.arange(m), np.diff(graph.starts))
     roots = components(m, graph.lefts, rights)
     order = np.argsort(roots, kind="stable")
-    sizes = np.cumsum(lengths[graph.documents[order]])
+    sizes = np.cumsum(lengths[graph.documents[order]], dtype=np.int64)
     bounds = np.append(np.flatnonzero(np.diff(roots[order], prepend=-1)), m)
     start = 0
     while start < m:

@@ -67,6 +67,7 @@ def decide(
     n = len(held.tokens)
     order = _order(recipe, held)
     parents = _exact(held.digests, order, n)
+    held.digests = held.digests[:0].copy()
     parents[: held.earlier] = np.arange(held.earlier)  # pages of an earlier run always stay
     scores = np.ones(n)
 
@@ -81,7 +82,7 @@ def decide(
     total = len(found)
     resolved = stars(
         found,
-        lengths[distinct].astype(np.int64),
+        lengths[distinct],
         lambda chosen: shingles(documents(distinct[chosen]), recipe.features),
         threshold=recipe.threshold,
         containment=recipe.by == "containment",
@@ -127,6 +128,7 @@ def _order(recipe: Recipe, held: Held) -> I64:
 def _exact(digests: U64, order: I64, n: int) -> I64:
     """For each row the first row in the order with the same words; itself for all others."""
     parents = np.arange(n, dtype=np.int64)
+    order = order[np.flatnonzero(repeats(digests[order, 0]))]  # only these can be copies
     if not len(order):
         return parents
     ordered = digests[order]
@@ -137,6 +139,18 @@ def _exact(digests: U64, order: I64, n: int) -> I64:
     heads = by_digest[np.flatnonzero(new)][np.cumsum(new) - 1]
     parents[order[by_digest]] = order[heads]
     return parents
+
+
+def repeats(values: U64) -> npt.NDArray[np.bool_]:
+    """Which values occur more than once; a sort and a search, lighter than np.unique's."""
+    ordered = np.sort(values)
+    again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    if not len(again):
+        return np.zeros(len(values), np.bool_)
+    places = np.minimum(np.searchsorted(again, values), len(again) - 1)
+    found: npt.NDArray[np.bool_] = again[places] == values
+    return found
 
 
 def _join(found: Candidates, resolved: Stars, anchored: int) -> None:

@@ -19,7 +19,7 @@ from neardup.recipe import Recipe
 ABSENT = np.uint32(0xFFFFFFFF)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Fingerprints:
     """Of some documents in their order; `keys` has a row a document, or is ragged with `ends`."""
 
@@ -27,9 +27,6 @@ class Fingerprints:
     tokens: U32
     keys: U32
     ends: I64 | None = None
-
-    def __len__(self) -> int:
-        return len(self.tokens)
 
 
 class Fingerprinter:
@@ -58,6 +55,15 @@ class Fingerprinter:
             keys, offsets = self.spec.sample(texts)
             return Fingerprints(digests, tokens, keys, offsets[1:])
         return Fingerprints(digests, tokens, np.empty((len(texts), 0), np.uint32))
+
+
+def gather(pieces: list[Fingerprints]) -> tuple[U64, U32]:
+    """Digests and token counts of all pieces, taken out of them: each is held once."""
+    digests = np.concatenate([np.empty((0, 2), np.uint64), *(piece.digests for piece in pieces)])
+    tokens = np.concatenate([np.empty(0, np.uint32), *(piece.tokens for piece in pieces)])
+    for piece in pieces:
+        piece.digests, piece.tokens = digests[:0], tokens[:0]
+    return digests, tokens
 
 
 def tables(

@@ -29,8 +29,8 @@ from neardup.extract.templates import (
 from neardup.kernels import I64, U64, hash_strings, strings, view
 from neardup.recipe import Recipe
 from neardup.resolve.order import Keep
-from neardup.runners.decide import Held, Outcome, decide
-from neardup.runners.fingerprinting import Fingerprinter, Fingerprints
+from neardup.runners.decide import Held, Outcome, decide, repeats
+from neardup.runners.fingerprinting import Fingerprinter, Fingerprints, gather
 from neardup.runners.pool import drain
 from neardup.runners.result import (
     CONTAINED,
@@ -147,10 +147,11 @@ class LocalRun:
 
     def _load(self) -> None:
         """The numbers held of every row; ids and URLs stay in the work folder."""
-        types: dict[str, Any] = {
-            "offset": np.int64, "length": np.uint32, "site": np.uint64, "page": np.uint64,
-            "key": np.float64,
-        }  # fmt: skip
+        types: dict[str, Any] = {"offset": np.int64, "length": np.uint32}
+        if self.recipe.templates is not None:
+            types |= {"site": np.uint64, "page": np.uint64}
+        if self.keep.rule not in ("first", "longest"):
+            types |= {"key": np.float64}
         loaded = {name: [np.empty(0, kind)] for name, kind in types.items()}
         hashes, counts = [np.empty(0, np.uint64)], [0]
         for part in range(len(self.parts)):
@@ -160,13 +161,11 @@ class LocalRun:
                 loaded[name].append(rows[name].to_numpy())
             hashes.append(hash_strings(*view(strings(rows["id"]))))
         self.starts: I64 = np.cumsum(np.array(counts, np.int64))
-        offsets, lengths = np.concatenate(loaded["offset"]), np.concatenate(loaded["length"])
-        self.texts = Texts(self.work.folder, self.starts, offsets, lengths)
-        self.sites: U64 = np.concatenate(loaded["site"])
-        self.pages: U64 = np.concatenate(loaded["page"])
-        self.keys: npt.NDArray[np.float64] | None = None
-        if self.keep.rule not in ("first", "longest"):
-            self.keys = np.concatenate(loaded["key"])
+        held = {name: np.concatenate(loaded.pop(name)) for name in types}
+        self.texts = Texts(self.work.folder, self.starts, held["offset"], held["length"])
+        self.sites: U64 | None = held.get("site")
+        self.pages: U64 | None = held.get("page")
+        self.keys: npt.NDArray[np.float64] | None = held.get("key")
         self.id_hashes: U64 = np.concatenate(hashes)
 
     def _spill(self, name: str, parts: list[int], handle: Callable[[int, int, I64], None]) -> None:
@@ -189,25 +188,26 @@ class LocalRun:
 
     def _find_templates(self) -> None:
         """Blocks that repeat across different pages of a site; an earlier table stays valid."""
-        if self.recipe.templates is None:
+        if self.recipe.templates is None or self.sites is None or self.pages is None:
             return
+        sites, pages = self.sites, self.pages
         known = self.templates
         with TemplateBuilder(self.recipe.templates, self.work.folder) as builder:
 
             def add(part: int, batch: int, rows: I64) -> None:
                 found = block_hashes(self.texts.read(rows))
-                builder.add(self.sites[rows], rows, *found, pages=self.pages[rows])
+                builder.add(sites[rows], rows, *found, pages=pages[rows])
 
             self._spill("templates", list(range(len(self.parts))), add)
             self.templates = builder.build()
-        del self.pages
+        self.pages = None
         if known is not None:
             self.templates = self.templates.union(known)
 
     def documents(self, rows: I64) -> pa.Array:
         """The texts that are fingerprinted: without template blocks."""
         texts = self.texts.read(rows)
-        if self.templates is None or self.recipe.templates is None:
+        if self.templates is None or self.recipe.templates is None or self.sites is None:
             return texts
         return remove(texts, self.sites[rows], self.templates, self.recipe.templates)[0]
 
@@ -222,26 +222,18 @@ class LocalRun:
         self._spill("fingerprint", late, fingerprint)
 
     def _held(self) -> tuple[Held, list[Skipped]]:
+        left_out, repeated = self._repeated_ids()
         pieces = [self.pieces[key] for key in sorted(self.pieces)]
         self.pieces.clear()
-        left_out, repeated = self._repeated_ids()
-        held = Held(
-            pieces,
-            np.concatenate([np.empty((0, 2), np.uint64), *(piece.digests for piece in pieces)]),
-            np.concatenate([np.empty(0, np.uint32), *(piece.tokens for piece in pieces)]),
-            self.keys,
-            left_out,
-            int(self.starts[self.earlier]),
-        )
-        return held, repeated
+        digests, tokens = gather(pieces)
+        earlier = int(self.starts[self.earlier])
+        return Held(pieces, digests, tokens, self.keys, left_out, earlier), repeated
 
     def _repeated_ids(self) -> tuple[npt.NDArray[np.bool_], list[Skipped]]:
         """Rows whose id an earlier row of the corpus has; equal hashes are checked by string."""
         left_out = np.zeros(len(self.id_hashes), np.bool_)
         start = int(self.starts[self.earlier])
-        ordered = np.sort(self.id_hashes[start:])
-        suspects = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-        rows = np.flatnonzero(np.isin(self.id_hashes[start:], suspects)) + start
+        rows = np.flatnonzero(repeats(self.id_hashes[start:])) + start
         del self.id_hashes
         repeated: list[Skipped] = []
         seen: set[str] = set()

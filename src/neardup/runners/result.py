@@ -187,8 +187,9 @@ class Result:
             yield from pa.table(columns, schema=_KEPT).to_batches()
 
     def _is_kept(self, rows: I64) -> npt.NDArray[np.bool_]:
-        own: npt.NDArray[np.bool_] = self.decisions.parents[rows] == rows
-        return own & (self.decisions.verdicts[rows] != SKIPPED)
+        own = self.decisions.parents[rows] == rows
+        kept: npt.NDArray[np.bool_] = own & (self.decisions.verdicts[rows] != SKIPPED)
+        return kept
 
     def pages(self) -> Iterator[pa.RecordBatch]:
         """The kept pages themselves, read again from the sources (`schemas.PAGES`)."""
