@@ -35,7 +35,7 @@ from neardup.extract.settle import (
 )
 from neardup.extract.tags import Int
 from neardup.extract.tree import HERE, STACK, STATE_ROWS, close_element, open_element
-from neardup.kernels import I64, U8, kernel
+from neardup.kernels import I64, U8, kernel, part
 
 _LT = t.whole(60)
 _SLASH, _BANG, _QUESTION = 47, 33, 63
@@ -137,7 +137,7 @@ def _note(data: U8, tag: Int, seen: Int, tables: I64, out: U8, state: I64, link_
         state[LINKS] += 1
 
 
-@kernel
+@part
 def _start_tag(
     data: U8,
     i: Int,
@@ -180,7 +180,7 @@ def _start_tag(
     return last
 
 
-@kernel
+@part
 def _tag(
     data: U8, i: Int, end: Int, tables: I64, out: U8, state: I64, blocks: I64, link_ends: I64
 ) -> Int:
