@@ -21,7 +21,7 @@ from neardup.views.report import Cluster, Mirror, Report, Site, Skip
 _CLUSTERS, _SITES, _EXAMPLES = 20, 100, 5
 #: characters of a page that are aligned for the report
 _ALIGNED = 50_000
-_BINS = 20
+_BINS = 10
 
 
 def mirrors(result: Result) -> pa.Table:

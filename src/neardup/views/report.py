@@ -107,11 +107,11 @@ def render(data: Report) -> str:
     """The report as an HTML document."""
     parts = [
         _headline(data),
-        _settings(data),
         _distributions(data),
         _clusters(data),
         _sites(data),
         _mirrors(data),
+        _settings(data),
         _skips(data),
     ]
     return page.page(f"neardup: {data.source}", "\n".join(filter(None, parts)))
