@@ -88,7 +88,9 @@ class CsvPart(FilePart):
         """The file's rows, with what had to be left out between them."""
         stream = open_stream(self.file.path, self.file.compression)
         try:
-            yield from _chunks(stream, self.header, self.wanted, self.limits)
+            for chunk in _chunks(stream, self.header, self.wanted, self.limits):
+                yield chunk
+                self.reached(stream.consumed)
         finally:
             stream.close()
 

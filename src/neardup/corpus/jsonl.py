@@ -75,6 +75,7 @@ class JsonlPart(FilePart):
                 else:
                     yield from read_block(self.file, self.shape, block, lines.before, self.limits)
                 lines.pass_over(block)
+                self.reached(stream.consumed)
         finally:
             stream.close()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from neardup.corpus.batches import EMPTY, Batches, File
 from neardup.corpus.errors import Skipped
@@ -44,12 +44,18 @@ class Part(ABC):
         """PAGES batches, each with the records left out since the one before."""
 
 
+def _ignore(position: int) -> None:
+    """Nobody looks on."""
+
+
 @dataclass(frozen=True)
 class FilePart(Part):
     """A whole file or a range of it."""
 
     file: File
     limits: Limits
+    #: called while reading with the bytes of the part that are behind, for progress
+    reached: Callable[[int], None] = field(default=_ignore, kw_only=True, compare=False, repr=False)
 
     @property
     def range(self) -> str:

@@ -130,6 +130,7 @@ class WarcPart(FilePart):
                     place = (record.position, other.reason, other.detail, id)
                     rows.skipped.append(self.file.skip(*place))
                 if rows.full:
+                    self.reached(record.position)
                     yield rows.take()
         except OSError as error:
             yield EMPTY, [self.file.skip(0, "unreadable", brief(error))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.corpus import Corpus, Skipped
+from neardup.corpus import Corpus, Part, Skipped
+from neardup.corpus.parts import FilePart
 from neardup.extract import extract
 from neardup.extract.templates import (
     TemplateBuilder,
@@ -129,11 +131,25 @@ class LocalRun:
                     self.pieces[part, batch] = self.fingerprint(texts)
             self.progress("read", 0, total, pages.num_rows)
 
+        behind = dict.fromkeys((n for n, _ in waiting), 0)
+
+        def reached(part: int, position: int) -> None:
+            step = min(position, self.parts[part].size) - behind[part]
+            if step > 0:
+                behind[part] += step
+                self.progress("read", step, total, 0)
+
         def finish(part: int) -> None:
             self.work.finish(part)
-            self.progress("read", self.parts[part].size, total, 0)
+            reached(part, self.parts[part].size)
 
-        drain([(n, part.read) for n, part in waiting], self.threads, handle, finish)
+        def reader(n: int, part: Part) -> Callable[[], Iterator[Any]]:
+            if isinstance(part, FilePart):
+                part = replace(part, reached=partial(reached, n))
+            return part.read
+
+        readers = [(n, reader(n, part)) for n, part in waiting]
+        drain(readers, self.threads, handle, finish)
 
     def _columns(self, pages: pa.RecordBatch) -> dict[str, Any]:
         keys = self.keep.keys(pages)
