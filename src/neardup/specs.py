@@ -31,7 +31,7 @@ class Spec:
         Spec.registry[cls.__name__] = cls
 
     def __str__(self) -> str:
-        """The spec with every field, as a call with double quotes: `MinHash(features="words:5")`."""
+        """The spec with every field, as a call: `MinHash(features="words:5")`."""
         fields = [(f.name, getattr(self, f.name)) for f in dataclasses.fields(self)]
         shown = ", ".join(
             f"{name}={json.dumps(value) if isinstance(value, str) else str(value)}"

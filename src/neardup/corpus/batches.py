@@ -110,7 +110,8 @@ def from_columns(
         "file": pa.array(np.full(n, file.index, np.int32)),
         "position": pa.array(positions),
         "html": content if fields.is_html else pa.nulls(n, pa.binary()),
-        "charset": pa.nulls(n, pa.string()),
+        # a column of strings is UTF-8, whatever the page says of the bytes it once was
+        "charset": _charset(table[fields.content].type, fields.is_html, n),
         "text": pa.nulls(n, pa.string()) if fields.is_html else content,
         "date": _dates(table[fields.date]) if fields.date else pa.nulls(n, pa.timestamp("us")),
         "value": numbers(table[fields.value]) if fields.value else pa.nulls(n, pa.float64()),
@@ -160,6 +161,13 @@ def _decoded(values: pa.Array) -> pa.Array:
     if pa.types.is_binary_view(values.type):
         return values.cast(pa.large_binary())
     return values
+
+
+def _charset(kind: pa.DataType, is_html: bool, n: int) -> pa.Array:
+    binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
+    if not is_html or any(is_kind(kind) for is_kind in binary):
+        return pa.nulls(n, pa.string())
+    return pa.repeat(pa.scalar("utf-8"), n)
 
 
 def _is_bytes(kind: pa.DataType) -> bool:

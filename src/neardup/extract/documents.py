@@ -42,6 +42,11 @@ class Scan(NamedTuple):
 
 def extract(pages: pa.RecordBatch, spec: Extract) -> pa.RecordBatch:
     """The DOCUMENTS of PAGES, row for row; pages that are text already pass unchanged."""
+    count = pages.num_rows
+    if pages.column("html").null_count == count and not pages.column("text").null_count:
+        none = pa.nulls(count, pa.string())
+        columns = [none, pages.column("text"), none, none]
+        return pa.RecordBatch.from_arrays(columns, schema=schemas.DOCUMENTS)
     return scan(pages, spec, links=False).documents
 
 
