@@ -287,16 +287,17 @@ def test_jsonl_reads_every_good_line(tmp_path: Path, ending: str) -> None:
             ),
         ),
         max_size=12,
-    )
+    ),
+    st.booleans(),
 )
 @settings(max_examples=150, deadline=None)
-def test_jsonl_agrees_with_reading_line_by_line(lines: list[bytes]) -> None:
+def test_jsonl_agrees_with_reading_line_by_line(lines: list[bytes], is_html: bool) -> None:
     from neardup.corpus.batches import File
     from neardup.corpus.fields import Fields
     from neardup.corpus.jsonl import Shape, read_block
     from neardup.corpus.lines import Block
 
-    shape = Shape(Fields("text", False, "id"), frozenset())
+    shape = Shape(Fields("text", is_html, "id"), frozenset())
     file = File(0, "f", "f", "jsonl")
 
     def read(data: bytes, offset: int, row: int) -> tuple[list[Any], list[Any]]:

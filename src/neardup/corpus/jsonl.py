@@ -235,6 +235,8 @@ def _line_by_line(
     yield EMPTY, skipped
     if found:
         columns = {name: column_of(values[name]) for name in values}
+        # JSON strings, as pyarrow's reader types them; still to be checked like those
+        columns[fields.content] = columns[fields.content].view(pa.large_string())
         at = np.array(found)
         yield from from_columns(
             file, fields, columns, offset + starts[at], lambda: rows()[at], limits
