@@ -71,7 +71,7 @@ def dedup(
     changes = {name: options.pop(name) for name in ("threshold", "by", "keep", "clusters")}
     chosen = Recipe.load(recipe).replace(**changes)
     corpus = open_corpus(
-        list(sources), value_field=Keep.parse(chosen.keep).column, **fields(options)
+        sources, value_field=Keep.parse(chosen.keep).column, **fields(options)
     )
     if warming.is_cold():
         warming.warm()

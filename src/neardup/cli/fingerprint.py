@@ -43,7 +43,7 @@ def fingerprint(
     from neardup.extract import Extract
     from neardup.runners.fingerprints import fingerprints, save
 
-    corpus = open_corpus(list(sources), **fields(options))
+    corpus = open_corpus(sources, **fields(options))
     table = fingerprints(corpus, spec, Extract(content=content))
     if out:
         save(table, out)
