@@ -22,7 +22,8 @@ lint: .venv/ready  ## style, types and the layering of the rooms
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint  ## all tests
+test: lint  ## all tests; installs Debian's chromium for the browser tests where it may
+	tests/install_chromium.sh
 	$(BIN)/python -m pytest
 
 bench: .venv/ready  ## neardup and its peers side by side: make bench ROWS="simhash minhash" SIZE=small

@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 from benchmarks import corpus
 from benchmarks.measure import side_by_side
 from benchmarks.row import Check, Row, times
+from benchmarks.tools.shingles import words5
+from benchmarks.truth import resemblance
 
 TOOLS = ("ours", "gaoya", "rensa", "fastsketchlsh", "datasketch")
 #: resemblance, and the fewest and most shingles of the pair together
@@ -36,8 +38,8 @@ def run(size: str) -> Row:
         checks.append(Check(bound, f"<= 1 (+{room - 1:.2f})", f"{spread:.3f}", spread <= room))
         checks.append(Check(f"bias at {where}", "< 1 %", f"{bias:+.2%}", abs(bias) < 0.01))
     facts.append(
-        f"Error and bias: {PAIRS} pairs of real words at every J, exact J by sets; short: 20 "
-        "to 100 shingles."
+        f"Error and bias: {PAIRS} pairs of real words at every J, exact J by Python sets; "
+        "short: 20 to 100 shingles."
     )
     return Row(
         "minhash",
@@ -57,7 +59,7 @@ def exactness(left: list[str], right: list[str]) -> tuple[float, float]:
     estimates = (spec.batch(left) == spec.batch(right)).mean(axis=1)
     squares = bias = 0.0
     for a, b, estimate in zip(left, right, estimates.tolist(), strict=True):
-        exact = neardup.resemblance(a, b, features="words:5")
+        exact = resemblance(words5(a), words5(b))
         error = estimate - exact
         squares += error**2 / (exact * (1 - exact) / VALUES)
         bias += error
@@ -71,7 +73,9 @@ def pairs(level: float, least: int, most: int, path: Path) -> tuple[list[str], l
     """
     draw = random.Random(corpus.SEED + round(level * 100))
     texts = pq.read_table(path, columns=["text"])["text"].slice(0, 400).to_pylist()
-    words = sorted({word for text in texts for word in text.split() if word.isalpha()})
+    words = sorted(
+        {word for text in texts for word in text.split() if word.isalpha() and word.isascii()}
+    )
     left, right = [], []
     for _ in range(PAIRS):
         total = draw.randint(least, most)
