@@ -240,6 +240,16 @@ def test_kept_pages_can_be_read_again(mixed):
     assert set(pages["text"].to_pylist()) <= {record["text"] for record in mixed}
 
 
+def test_results_turn_into_arrow_and_pandas(mixed):
+    result = neardup.deduplicate(pa.Table.from_pylist(mixed), "text")
+    assert result.to_arrow().equals(result.clusters)
+    assert result.to_pandas()["cluster"].tolist() == result.clusters["cluster"].to_pylist()
+    assert result.summary["kept"] == result.summary.kept
+    comparison = neardup.compare(article(1), edited(article(1), 2))
+    frame = comparison.to_pandas().set_index("signal")
+    assert frame.loc["resemblance words:5", "value"] == comparison.similarity
+
+
 def test_an_empty_corpus_is_an_empty_result():
     result = neardup.deduplicate(
         pa.table({"id": pa.array([], pa.string()), "text": pa.array([], pa.string())}), "text"

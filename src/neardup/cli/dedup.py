@@ -70,9 +70,7 @@ def dedup(
 
     changes = {name: options.pop(name) for name in ("threshold", "by", "keep", "clusters")}
     chosen = Recipe.load(recipe).replace(**changes)
-    corpus = open_corpus(
-        sources, value_field=Keep.parse(chosen.keep).column, **fields(options)
-    )
+    corpus = open_corpus(sources, value_field=Keep.parse(chosen.keep).column, **fields(options))
     if warming.is_cold():
         warming.warm()
         if not quiet:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import pyarrow as pa
+
 from neardup.fingerprints.exact import Exact
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.resemblance import containment, resemblance
@@ -64,6 +66,15 @@ class Comparison:
             {"signal": name, "value": value, "meaning": _MEANINGS.get(name, _resemblance(name))}
             for name, value in self.signals.items()
         ]
+
+    def to_arrow(self) -> pa.Table:
+        """The records of `explain` as an Arrow table (values as numbers)."""
+        rows = [{**row, "value": float(row["value"])} for row in self.explain()]
+        return pa.Table.from_pylist(rows)
+
+    def to_pandas(self) -> Any:
+        """The records of `explain` as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in values that JSON knows; spans count characters of the visible text."""

@@ -73,6 +73,9 @@ class Summary:
         """Plain values, as in summary.json."""
         return {**dataclasses.asdict(self), "share": self.share}
 
+    def __getitem__(self, name: str) -> Any:
+        return self.to_dict()[name]
+
 
 @dataclass
 class Decisions:
@@ -116,6 +119,14 @@ class Result:
     def clusters(self) -> pa.Table:
         """Every page with its cluster, in the order read (`schemas.CLUSTERS`)."""
         return pa.Table.from_batches(self.cluster_batches(), schemas.CLUSTERS)
+
+    def to_arrow(self) -> pa.Table:
+        """The clusters as an Arrow table."""
+        return self.clusters
+
+    def to_pandas(self) -> Any:
+        """The clusters as a pandas DataFrame."""
+        return self.clusters.to_pandas()
 
     @property
     def pairs(self) -> pa.Table:
