@@ -101,7 +101,8 @@ def _run(command: list[str], environment: dict[str, str]) -> Record:
         lines = out.read().decode(errors="replace").strip().splitlines()
         said = err.read().decode(errors="replace").strip().splitlines()
     if code or not lines:
-        return {"error": f"exit code {code}: {said[-1][:200] if said else 'no message'}"}
+        last = said[-1].replace(f"{ROOT}/", "")[:200] if said else "no message"
+        return {"error": f"exit code {code}: {last}"}
     record: Record = json.loads(lines[-1])
     record["peak_bytes"] = max(record["peak_bytes"], children)
     return record
