@@ -139,7 +139,8 @@ def texts(package: str) -> list[str]:
     if not path.exists():
         found = [visible_text(file.read_bytes()) for file in html_files(package)]
         write(path, {"text": pa.array([t for t in found if t], pa.large_string())})
-    return pq.read_table(path)["text"].to_pylist()
+    cached: list[str] = pq.read_table(path)["text"].to_pylist()
+    return cached
 
 
 def chunks(text: str, least: int = 400, most: int = 20_000, one_in: int = 112) -> Iterator[str]:

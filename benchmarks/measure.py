@@ -120,7 +120,7 @@ class Watch:
         self.thread.start()
 
     def _look(self) -> None:
-        import psutil
+        import psutil  # type: ignore[import-untyped]
 
         while not self.over.wait(0.02):
             try:
