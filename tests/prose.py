@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import random
 
-_SYLLABLES = "ka to mi ren sol va dur pe lin gos ta mer ul shi bro fen wa cal ist or".split()
+_SYLLABLES = (
+    "ka",
+    "to",
+    "mi",
+    "ren",
+    "sol",
+    "va",
+    "dur",
+    "pe",
+    "lin",
+    "gos",
+    "ta",
+    "mer",
+    "ul",
+    "shi",
+)
 
 
 def words(rng: random.Random, count: int) -> list[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from neardup.index.buckets import candidates
 from neardup.resolve import stars as stars_module
 from neardup.resolve.components import components
+from neardup.resolve.copies import with_copies
 from neardup.resolve.stars import stars
 
 SETS = st.lists(st.sets(st.integers(0, 12), min_size=1), min_size=1, max_size=14)
@@ -138,6 +139,37 @@ def test_lopsided_sets_are_searched_not_walked(size):
     got = stars(found, np.full(2, 100), ragged(sets), threshold=0.7, containment=True)
     assert got.parents.tolist() == [0, 0]
     assert got.similarity[1] == 0.75
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=2, max_size=12),
+    st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6),
+    st.integers(1, 9),
+)
+def test_pairs_are_spread_over_exact_copies(kinds, near, cap):
+    first = {kind: kinds.index(kind) for kind in kinds}
+    heads = np.array([first[kind] for kind in kinds])
+    near = sorted((first[a], first[b]) for a, b in near if a in first and b in first and a < b)
+    pairs = (
+        np.array([a for a, _ in near], int),
+        np.array([b for _, b in near], int),
+        np.full(len(near), 0.9),
+    )
+    left, right, scores = with_copies(pairs, heads, np.arange(len(kinds)), cap)
+    copies = {
+        head: [row for row in range(len(kinds)) if heads[row] == head]
+        for head in set(heads.tolist())
+    }
+    expected = [(a, b, 0.9) for x, y in near for a in copies[x][:cap] for b in copies[y][:cap]]
+    expected += [
+        (a, b, 1.0)
+        for rows in copies.values()
+        for n, b in enumerate(rows)
+        for a in rows[: min(n, cap)]
+    ]
+    assert sorted(zip(left.tolist(), right.tolist(), scores.tolist(), strict=True)) == sorted(
+        expected
+    )
 
 
 @given(st.integers(1, 30), st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=40))

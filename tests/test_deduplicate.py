@@ -179,7 +179,7 @@ def test_containment_finds_a_text_inside_a_longer_one():
 def test_a_benchmark_is_found_inside_pages_by_containment():
     questions = [article(100 + n, 40) for n in range(20)]
     pages = [
-        f"{article(n, 150)} {questions[n] if n < 5 else article(n + 50, 40)} {article(n + 300, 150)}"
+        " ".join([article(n, 150), questions[n] if n < 5 else article(n + 50), article(n + 300)])
         for n in range(20)
     ]
     result = neardup.deduplicate(

@@ -14,6 +14,7 @@ from neardup.index.buckets import Candidates, candidates
 from neardup.kernels import I64, U32, U64
 from neardup.recipe import Recipe
 from neardup.resolve.components import components
+from neardup.resolve.copies import with_copies
 from neardup.resolve.order import keep_order
 from neardup.resolve.stars import Stars, stars
 from neardup.runners.fingerprinting import ABSENT, Fingerprints, tables
@@ -68,6 +69,7 @@ def decide(
     order = _order(recipe, held)
     parents = _exact(held.digests, order, n)
     held.digests = held.digests[:0].copy()
+    heads = parents.copy() if pairs else parents
     parents[: held.earlier] = np.arange(held.earlier)  # pages of an earlier run always stay
     scores = np.ones(n)
 
@@ -108,11 +110,14 @@ def decide(
     kept_pairs = None
     if pairs:
         reached = resolved.edges >= 0
-        kept_pairs = (
+        near_pairs = (
             distinct[found.left[reached]],
             distinct[found.right[reached]],
             resolved.edges[reached],
         )
+        left, right, similarity = with_copies(near_pairs, heads, order, recipe.bucket)
+        new = np.maximum(left, right) >= held.earlier
+        kept_pairs = (left[new], right[new], similarity[new])
     return Outcome(decisions, total, resolved.verified, found.cut, kept_pairs)
 
 

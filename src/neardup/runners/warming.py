@@ -38,9 +38,10 @@ def warm() -> None:
 
 
 def _main() -> None:
-    words = [f"word{n}" for n in range(60)]
-    texts = [" ".join(words[n : n + 40]) for n in range(12)]
-    urls = [f"http://example.org/{n}" for n in range(12)]
+    menu = "a menu of many words that stands on every page of this one site"
+    own = [" ".join(f"word{30 * n + i}" for i in range(80)) for n in range(16)]
+    texts = [f"{menu}\n{text}" for text in [*own, own[0]]]  # a template is found and left out
+    urls = [f"http://example.org/{n}" for n in range(len(texts))]
     deduplicate(pa.table({"id": urls, "url": urls, "text": texts}), "web", threads=1)
 
 
