@@ -64,6 +64,8 @@ class Recipe:
     def replace(self, **changes: Any) -> Recipe:
         """This recipe with options changed; containment brings its own fingerprint and order."""
         changes = {name: value for name, value in changes.items() if value is not None}
+        if isinstance(self.fingerprint, Exact) and {"by", "threshold"} & set(changes):
+            raise RecipeError(f"recipe {self.name}: equal words have no threshold and no measure")
         by = changes.get("by", self.by)
         if by == "containment" and isinstance(self.fingerprint, MinHash):
             changes.setdefault("fingerprint", ModP(features=self.features))

@@ -68,12 +68,8 @@ def main() -> None:
 
 def _explain(error: Exception) -> str | None:
     """One line for an error that the user can mend; None for a mistake of ours."""
-    import errno
-
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""
-        if error.errno == errno.ENOSPC:
-            return f"the disk is full{where}; nothing was changed, free some space and --resume"
         return f"{error.strerror or error}{where}"
     if isinstance(error, MemoryError):
         return "out of memory; fewer --threads need less"

@@ -9,6 +9,8 @@ import click
 
 from neardup.cli.options import field_options, fields, threads_option
 
+_RESUME = "nothing was changed, and the same command with --resume goes on from here"
+
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
@@ -39,6 +41,11 @@ from neardup.cli.options import field_options, fields, threads_option
     multiple=True,
     metavar="EARLIER",
     help="An earlier output, or any corpus, to match too; may be repeated.",
+)
+@click.option(
+    "--templates",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A templates-*.arrow of an earlier output to go on from.",
 )
 @click.option(
     "--annotate", is_flag=True, help="Write every row with cluster, cluster_size and kept."
@@ -75,17 +82,17 @@ def dedup(
         warming.warm()
         if not quiet:
             click.echo("neardup: compiling kernels, once on this machine", err=True)
-    against = list(options.pop("against"))
     with Bars(quiet) as bars:
         try:
             summary = run(
-                corpus, out, chosen, source=" ".join(sources), against=against,
+                corpus, out, chosen, source=" ".join(sources),
                 progress=bars.advance, **options,
             )  # fmt: skip
         except KeyboardInterrupt:
-            raise click.ClickException(
-                f"interrupted; the same command with --resume goes on from here ({out})"
-            ) from None
+            click.echo(f"neardup: interrupted; {_RESUME}", err=True)
+            raise click.exceptions.Exit(130) from None
+        except OSError as error:
+            raise click.ClickException(f"{error.strerror or error}: {out}; {_RESUME}") from None
     if not quiet:
         from neardup.cli.summary import show_clusters, show_summary
 

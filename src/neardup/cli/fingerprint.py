@@ -45,15 +45,18 @@ def fingerprint(
 
     corpus = open_corpus(sources, **fields(options))
     table = fingerprints(corpus, spec, Extract(content=content))
-    if out:
-        save(table, out)
-        return
     from neardup.views.terminal import clean
 
+    if out:
+        save(table, out)
+        table = iter(())
     for batch in table:
         for name, value in zip(
             batch["id"].to_pylist(), batch["fingerprint"].to_pylist(), strict=True
         ):
             click.echo(f"{clean(name)}\t{value.hex() if value is not None else '-'}")
-    if corpus.skipped:
-        click.echo(f"neardup: {len(corpus.skipped)} records were skipped", err=True)
+    for row in corpus.skipped[:10]:
+        place = f"{row.file} at {row.offset}"
+        click.echo(f"neardup: skipped: {clean(f'{place}: {row.reason}')}", err=True)
+    if len(corpus.skipped) > 10:
+        click.echo(f"neardup: and {len(corpus.skipped) - 10:,} more were skipped", err=True)

@@ -21,16 +21,24 @@ from neardup.specs import Spec, SpecError
 class ModP(Spec):
     """One shingle in p, by hash."""
 
-    p: int = 8
+    p: int = 4
     features: str = "words:5"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.p, int) and 1 <= self.p <= 1 << 16):
             raise SpecError(f"ModP: p is a whole number from 1 to 65536, not {self.p!r}")
 
-    def sample(self, texts: pa.Array) -> tuple[U32, I64]:
-        """The upper 32 bits of each kept shingle, and the offsets of each text's share."""
+    def sample(
+        self, texts: pa.Array, *, every: bool = False, also: U32 | None = None
+    ) -> tuple[U32, I64]:
+        """The upper 32 bits of each kept shingle, and the offsets of each text's share.
+
+        `every` keeps all shingles; those in `also` (sorted) are kept besides the sample.
+        """
         values, offsets = shingles(texts, self.features)
-        kept = values % np.uint64(self.p) == 0
+        keys = (values >> np.uint64(32)).astype(np.uint32)
+        kept = values % np.uint64(1 if every else self.p) == 0
+        if also is not None and len(also):
+            kept |= also[np.minimum(np.searchsorted(also, keys), len(also) - 1)] == keys
         counts = np.concatenate(([0], np.cumsum(kept)))
-        return (values[kept] >> np.uint64(32)).astype(np.uint32), counts[offsets].astype(np.int64)
+        return keys[kept], counts[offsets].astype(np.int64)

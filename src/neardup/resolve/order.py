@@ -38,12 +38,19 @@ class Keep:
     def __str__(self) -> str:
         return f"{self.rule}:{self.column}" if self.column else self.rule
 
-    def keys(self, pages: pa.RecordBatch) -> npt.NDArray[np.float64] | None:
+    @property
+    def needs(self) -> str:
+        """What a page must have for the rule to say anything of it."""
+        if self.column:
+            return f"a number in {self.column!r}"
+        return {"shortest-url": "a URL", "oldest": "a date", "newest": "a date"}.get(self.rule, "")
+
+    def keys(self, pages: pa.RecordBatch, urls: pa.Array) -> npt.NDArray[np.float64] | None:
         """The key of each page, smallest first; NaN (no date, no URL, no value) comes last."""
         if self.rule in ("oldest", "newest"):
             keys = pages["date"].cast(pa.int64())
         elif self.rule == "shortest-url":
-            keys = pc.utf8_length(pages["url"])
+            keys = pc.utf8_length(urls)
         elif self.column:
             keys = pages["value"]
         else:

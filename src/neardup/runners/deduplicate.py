@@ -13,6 +13,7 @@ from neardup.corpus import Corpus, CorpusError, open_corpus
 from neardup.extract.templates import TemplateTable
 from neardup.recipe import Recipe
 from neardup.resolve.order import Keep
+from neardup.runners.earlier import open_earlier
 from neardup.runners.local import LocalRun, Progress, silent
 from neardup.runners.result import Result
 from neardup.runners.work import Work
@@ -34,22 +35,23 @@ def deduplicate(
     """Find the duplicates of a corpus, and which page to keep of each cluster.
 
     `corpus` is what `open_corpus` gives or takes; `changes` replace options of the recipe
-    (threshold, by, keep, clusters, ...). `against` is an earlier corpus whose pages are matched
-    too and always stay. `templates` is a table of an earlier run to go on from. `pairs=True` also
-    verifies and returns every pair of neighbours. `work` is the folder for the spill (a temporary
-    one unless given), which `resume` continues.
+    (threshold, by, keep, clusters, ...). `against` is the output folder of an earlier run, any
+    corpus, or a list of them: their pages are matched too and always stay. `templates` is a table
+    of an earlier run to go on from. `pairs=True` also verifies and returns every pair of
+    neighbours. `work` is the folder for the spill (a temporary one unless given), which `resume`
+    continues.
     """
     chosen = Recipe.load(recipe).replace(**changes)
     keep = Keep.parse(chosen.keep)
     corpus = _opened(corpus, keep)
-    earlier = _opened(against, Keep("first")) if against is not None else None
+    earlier = open_earlier(against, corpus)
     threads = len(os.sched_getaffinity(0)) if threads is None else threads
     if threads < 1:
         raise CorpusError(f"threads: {threads} is not 1 or more")
     temporary = work is None
     folder = Path(tempfile.mkdtemp(prefix="neardup-")) if work is None else work
-    parts = [*(earlier.parts if earlier else []), *corpus.parts]
-    identity = {"recipe": chosen.digest, "sources": [part.identity for part in parts]}
+    sources = [part.identity for part in [*earlier.parts, *corpus.parts]]
+    identity = {"recipe": chosen.digest, "sources": sources}
     store = Work(folder, identity, resume)
     try:
         run = LocalRun(

@@ -35,6 +35,7 @@ class Fingerprinter:
     def __init__(self, recipe: Recipe) -> None:
         self.spec = recipe.fingerprint
         self.bands = self.rows = 0
+        self.expected = np.empty(0, np.uint32)
         if isinstance(self.spec, MinHash):
             self.bands, self.rows = self.spec.bands(recipe.threshold, recipe.error)
 
@@ -44,7 +45,12 @@ class Fingerprinter:
             return f"{self.bands} bands of {self.rows}"
         return f"1 shingle in {self.spec.p}" if isinstance(self.spec, ModP) else "none"
 
-    def __call__(self, texts: pa.Array) -> Fingerprints:
+    def expect(self, earlier: list[Fingerprints]) -> None:
+        """Know the shingles of earlier pages: a corpus keeps all that it shares with them."""
+        if isinstance(self.spec, ModP) and earlier:
+            self.expected = np.unique(np.concatenate([piece.keys for piece in earlier]))
+
+    def __call__(self, texts: pa.Array, earlier: bool = False) -> Fingerprints:
         """Fingerprint the texts of a batch."""
         if isinstance(self.spec, MinHash):
             signatures, digests, tokens, _ = sketch_and_digest(texts, self.spec)
@@ -52,7 +58,7 @@ class Fingerprinter:
         exact = self.spec if isinstance(self.spec, Exact) else Exact()
         digests, tokens = exact.digests(texts)
         if isinstance(self.spec, ModP):
-            keys, offsets = self.spec.sample(texts)
+            keys, offsets = self.spec.sample(texts, every=earlier, also=self.expected)
             return Fingerprints(digests, tokens, keys, offsets[1:])
         return Fingerprints(digests, tokens, np.empty((len(texts), 0), np.uint32))
 

@@ -6,6 +6,7 @@ its site: about 170 bytes with the default recipe, whatever the length of its te
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,8 +31,9 @@ from neardup.extract.templates import (
 )
 from neardup.kernels import I64, U64, hash_strings, strings, view
 from neardup.recipe import Recipe
-from neardup.resolve.order import Keep
+from neardup.resolve.order import Keep, KeepError
 from neardup.runners.decide import Held, Outcome, decide, repeats
+from neardup.runners.earlier import Earlier
 from neardup.runners.fingerprinting import Fingerprinter, Fingerprints, gather
 from neardup.runners.pool import drain
 from neardup.runners.result import (
@@ -50,6 +52,14 @@ from neardup.runners.work import Texts, Work
 #: bytes while reading, then pages or pairs
 Progress = Callable[[str, int, int, int], None]
 
+#: part number -> its batches
+Readers = list[tuple[int, Callable[[], Iterator[Any]]]]
+#: stands for the site of HTML that has no URL
+NAMELESS = "http://nameless/"
+
+#: path of a mirrored tree, from the folder that is named like a host
+_MIRRORED = r"(?:^|/)(?P<place>(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}/.*)$"
+
 #: documents handled at once when the spill is read back
 _ROWS, _BYTES = 4096, 4 << 20
 
@@ -64,7 +74,7 @@ class LocalRun:
     def __init__(
         self,
         corpus: Corpus,
-        earlier: Corpus | None,
+        earlier: Earlier,
         recipe: Recipe,
         work: Work,
         *,
@@ -72,15 +82,18 @@ class LocalRun:
         progress: Progress,
         templates: TemplateTable | None,
     ) -> None:
-        self.corpus, self.earlier_corpus = corpus, earlier
-        self.parts = [*(earlier.parts if earlier else []), *corpus.parts]
-        self.earlier = len(earlier.parts) if earlier else 0
+        self.corpus, self.dropped = corpus, earlier.removed
+        self.parts = [*earlier.parts, *corpus.parts]
+        self.earlier = len(earlier.parts)
         self.recipe, self.keep = recipe, Keep.parse(recipe.keep)
         self.work, self.threads, self.progress = work, threads, progress
         self.templates = templates
+        if earlier.templates is not None:
+            self.templates = earlier.templates.union(templates) if templates else earlier.templates
         self.fingerprint = Fingerprinter(recipe)
         self.pieces: dict[tuple[int, int], Fingerprints] = {}
         self.stages: dict[str, float] = {}
+        self.renamed: dict[int, str] = {}
 
     def run(self, *, pairs: bool) -> Result:
         """The whole path."""
@@ -102,7 +115,7 @@ class LocalRun:
         result = Result(
             self.corpus, self.recipe, self._summary(outcome, repeated), outcome.decisions,
             self.work, self.documents, self.starts, self.earlier, repeated,
-            self.templates, outcome.pairs,
+            self.templates, outcome.pairs, self.renamed,
         )  # fmt: skip
         result.summary.seconds = round(time.perf_counter() - start, 3)
         return result
@@ -128,7 +141,7 @@ class LocalRun:
                 texts = strings(extract(pages, self.recipe.extract)["text"])
                 writer.add(batch, self._columns(pages), texts)
                 if self.recipe.templates is None:
-                    self.pieces[part, batch] = self.fingerprint(texts)
+                    self.pieces[part, batch] = self.fingerprint(texts, part < self.earlier)
             self.progress("read", 0, total, pages.num_rows)
 
         behind = dict.fromkeys((n for n, _ in waiting), 0)
@@ -149,16 +162,24 @@ class LocalRun:
             return part.read
 
         readers = [(n, reader(n, part)) for n, part in waiting]
-        drain(readers, self.threads, handle, finish)
+        for some in self._earlier_first(readers):
+            drain(some, self.threads, handle, finish)
+
+    def _earlier_first(self, readers: Readers) -> Iterator[Readers]:
+        """Parts of --against, then, their fingerprints known, those of the corpus."""
+        yield [reader for reader in readers if reader[0] < self.earlier]
+        known = [self.pieces[key] for key in sorted(self.pieces) if key[0] < self.earlier]
+        self.fingerprint.expect(known)
+        yield [reader for reader in readers if reader[0] >= self.earlier]
 
     def _columns(self, pages: pa.RecordBatch) -> dict[str, Any]:
-        keys = self.keep.keys(pages)
-        urls = pc.coalesce(pages["url"], pages["id"])
+        urls = effective_urls(pages)
+        keys = self.keep.keys(pages, urls)
         return {
             **{name: pages[name] for name in ("id", "url", "file", "position")},
             "key": np.full(pages.num_rows, np.nan) if keys is None else keys,
-            "site": site_hashes(sites(pages)),
-            "page": hash_strings(*view(strings(urls))),
+            "site": site_hashes(sites(pages, urls)),
+            "page": hash_strings(*view(pc.coalesce(urls, strings(pages["id"])))),
         }
 
     def _load(self) -> None:
@@ -183,6 +204,9 @@ class LocalRun:
         self.pages: U64 | None = held.get("page")
         self.keys: npt.NDArray[np.float64] | None = held.get("key")
         self.id_hashes: U64 = np.concatenate(hashes)
+        first = int(self.starts[self.earlier])
+        if self.keys is not None and len(self.keys) > first and np.isnan(self.keys[first:]).all():
+            raise KeepError(f"keep {self.keep}: no page has {self.keep.needs}")
 
     def _spill(self, name: str, parts: list[int], handle: Callable[[int, int, I64], None]) -> None:
         """Read parts of the spill back, a batch of rows at a time."""
@@ -192,7 +216,9 @@ class LocalRun:
             handle(part, batch, rows)
             self.progress(name, len(rows), total, len(rows))
 
-        drain([(n, partial(self._spans, n)) for n in parts], self.threads, counted)
+        readers: Readers = [(n, partial(self._spans, n)) for n in parts]
+        for some in self._earlier_first(readers):
+            drain(some, self.threads, counted)
 
     def _spans(self, part: int) -> Iterator[I64]:
         start, end = int(self.starts[part]), int(self.starts[part + 1])
@@ -215,7 +241,7 @@ class LocalRun:
                 builder.add(sites[rows], rows, *found, pages=pages[rows])
 
             self._spill("templates", list(range(len(self.parts))), add)
-            self.templates = builder.build()
+            self.templates = _without_nameless(builder.build(), sites)
         self.pages = None
         if known is not None:
             self.templates = self.templates.union(known)
@@ -232,25 +258,31 @@ class LocalRun:
         fresh = {part for part, _ in self.pieces}
 
         def fingerprint(part: int, batch: int, rows: I64) -> None:
-            self.pieces[part, batch] = self.fingerprint(self.documents(rows))
+            texts = self.documents(rows)
+            self.pieces[part, batch] = self.fingerprint(texts, part < self.earlier)
 
         late = [n for n in range(len(self.parts)) if n not in fresh]
         self._spill("fingerprint", late, fingerprint)
 
     def _held(self) -> tuple[Held, list[Skipped]]:
         left_out, repeated = self._repeated_ids()
+        earlier = int(self.starts[self.earlier])
+        left_out[:earlier] = np.isin(self.id_hashes[:earlier], self.dropped)
+        del self.id_hashes
         pieces = [self.pieces[key] for key in sorted(self.pieces)]
         self.pieces.clear()
         digests, tokens = gather(pieces)
-        earlier = int(self.starts[self.earlier])
         return Held(pieces, digests, tokens, self.keys, left_out, earlier), repeated
 
     def _repeated_ids(self) -> tuple[npt.NDArray[np.bool_], list[Skipped]]:
-        """Rows whose id an earlier row of the corpus has; equal hashes are checked by string."""
+        """Rows whose id an earlier row of the corpus has; equal hashes are checked by string.
+
+        An id that we made (the URL of a capture) is made longer by its place; one that the user
+        gave is a broken record.
+        """
         left_out = np.zeros(len(self.id_hashes), np.bool_)
         start = int(self.starts[self.earlier])
         rows = np.flatnonzero(repeats(self.id_hashes[start:])) + start
-        del self.id_hashes
         repeated: list[Skipped] = []
         seen: set[str] = set()
         parts = np.searchsorted(self.starts, rows, side="right") - 1
@@ -259,9 +291,12 @@ class LocalRun:
             table = self.work.rows(part, ["id", "file", "position"])
             records = table.take(pa.array(chosen - self.starts[part])).to_pylist()
             for row, record in zip(chosen.tolist(), records, strict=True):
-                if record["id"] in seen:
+                name = self.corpus.files[record["file"]]
+                if record["id"] in seen and not self.corpus.own_ids(record["file"]):
+                    record["id"] += f"@{os.path.basename(name)}:{record['position']}"
+                    self.renamed[row] = record["id"]
+                elif record["id"] in seen:
                     left_out[row] = True
-                    name = self.corpus.files[record["file"]]
                     place = (name, record["position"], record["id"])
                     repeated.append(Skipped(*place, "repeated id", "the first one stays"))
                 seen.add(record["id"])
@@ -276,7 +311,7 @@ class LocalRun:
         pages = len(own) - counts[SKIPPED]
         heads = np.unique(decisions.parents[first:][decisions.sizes[first:] > 1])
         skipped: dict[str, int] = {}
-        for part in range(self.earlier, len(self.parts)):
+        for part in range(len(self.parts)):
             for row in self.work.skipped(part):
                 skipped[row.reason] = skipped.get(row.reason, 0) + 1
         if repeated:
@@ -310,24 +345,30 @@ class LocalRun:
         )
 
 
-def sites(pages: pa.RecordBatch) -> pa.Array:
+def sites(pages: pa.RecordBatch, urls: pa.Array) -> pa.Array:
     """The URL that names each page's site: other HTML without a URL is taken as pages of one
     nameless site, and text without a URL as of no site."""
-    urls = effective_urls(pages)
     if not urls.null_count:
         return urls
     nowhere = pa.scalar(None, pa.large_string())
-    nameless = pa.scalar("http://nameless/", pa.large_string())
+    nameless = pa.scalar(NAMELESS, pa.large_string())
     return pc.coalesce(urls, pc.if_else(pages["html"].is_valid(), nameless, nowhere))
 
 
 def effective_urls(pages: pa.RecordBatch) -> pa.Array:
-    """Each page's URL; without one, the id of a mirrored tree (host/path) speaks."""
+    """Each page's URL; without one, the id of a mirrored tree speaks from its host on."""
     urls, ids = strings(pages["url"]), strings(pages["id"])
     if not urls.null_count:
         return urls
-    mirrored = pc.match_substring_regex(ids, r"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+/")
-    nowhere = pa.scalar(None, pa.large_string())
+    places = pc.struct_field(pc.extract_regex(ids, _MIRRORED), "place")
     scheme, slash = (pa.scalar(text, pa.large_string()) for text in ("http:/", "/"))
-    guessed = pc.binary_join_element_wise(scheme, ids, slash)
-    return pc.coalesce(urls, pc.if_else(mirrored, guessed, nowhere))
+    return pc.coalesce(urls, pc.binary_join_element_wise(scheme, places, slash))
+
+
+def _without_nameless(table: TemplateTable, sites: U64) -> TemplateTable:
+    """Pages of the nameless site may come from anywhere: a block is their template only when at
+    least half of them hold it."""
+    nameless = site_hashes([NAMELESS])[0]
+    pages = min(int((sites == nameless).sum()), table.spec.sample)
+    stays = (table.sites != nameless) | (table.pages >= pages / 2)
+    return TemplateTable(table.spec, table.sites[stays], table.values[stays], table.pages[stays])

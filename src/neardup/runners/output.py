@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +17,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schemas
-from neardup.corpus import Corpus, open_corpus
+from neardup.corpus import Corpus
 from neardup.corpus.writers import write_kept
 from neardup.extract.templates import TemplateTable
 from neardup.recipe import Recipe
 from neardup.runners.deduplicate import deduplicate
+from neardup.runners.earlier import SUMMARY
 from neardup.runners.local import Progress, silent
 from neardup.runners.overview import mirrors, overview
 from neardup.runners.result import SKIPPED, Result, Summary
 from neardup.views.report import report
 
-SUMMARY = "summary.json"
 _WORK = ".work"
 
 
@@ -40,7 +42,8 @@ def run(
     *,
     source: str,
     threads: int | None = None,
-    against: list[str] | None = None,
+    against: Sequence[str] = (),
+    templates: Path | None = None,
     annotate: bool = False,
     pairs: bool = False,
     resume: bool = False,
@@ -49,15 +52,17 @@ def run(
 ) -> Summary:
     """Deduplicate a corpus into an output folder. An interrupted run can be resumed."""
     _prepare(out, overwrite)
-    earlier, templates = _earlier(against)
+    table = TemplateTable.load(templates) if templates else None
     result = deduplicate(
-        corpus, recipe, threads=threads, against=earlier, pairs=pairs, templates=templates,
-        work=out / _WORK, resume=resume, progress=progress,
+        corpus, recipe, threads=threads, against=list(against) or None, pairs=pairs,
+        templates=table, work=out / _WORK, resume=resume, progress=progress,
     )  # fmt: skip
+    if not result.summary.pages:
+        _refuse_empty(result, source)
     staged = out / _WORK / "out"
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir()
-    progress("write", 0, result.summary.pages, 0)
+    progress("write", 0, 0, 0)
     _write(result, staged, source, annotate)
     result.work.close()
     _publish(staged, out, overwrite)
@@ -72,37 +77,27 @@ def _prepare(out: Path, overwrite: bool) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-def _earlier(against: list[str] | None) -> tuple[Corpus | None, TemplateTable | None]:
-    """The pages of an earlier output, with its template table, or of any corpus."""
-    if not against:
-        return None, None
-    sources: list[str] = []
-    table: TemplateTable | None = None
-    for source in against:
-        folder = Path(source)
-        if not (folder / SUMMARY).is_file():
-            sources.append(source)
-            continue
-        kept = sorted(str(path) for path in folder.glob("kept*") if "annot" not in path.name)
-        if not kept:
-            raise OutputError(f"{folder} holds no kept pages")
-        sources += kept
-        for path in sorted(folder.glob("templates-*.arrow")):
-            found = TemplateTable.load(path)
-            table = found if table is None else table.union(found)
-    return open_corpus(sources), table
+def _refuse_empty(result: Result, source: str) -> None:
+    """A corpus without pages is a mistake: say what was there instead."""
+    skipped = [f"{row.reason} in {row.file} at {row.offset}" for row in islice(result.skips(), 1)]
+    count = sum(result.summary.skipped.values())
+    why = f"; {count} records were skipped, the first: {skipped[0]}" if skipped else ""
+    raise OutputError(f"no pages in {source}{why}")
 
 
 def _write(result: Result, folder: Path, source: str, annotate: bool) -> None:
+    stamp = {"neardup.schema": str(schemas.VERSION), "neardup.recipe": result.recipe.digest}
     threads = result.summary.threads
     write_kept(result.corpus, folder, _rows(result, annotate), annotate=annotate, threads=threads)
-    with pq.ParquetWriter(folder / "clusters.parquet", schemas.CLUSTERS) as writer:
+    schema = schemas.CLUSTERS.with_metadata(stamp)
+    with pq.ParquetWriter(folder / "clusters.parquet", schema) as writer:
         for batch in result.cluster_batches():
-            writer.write_batch(batch)
+            writer.write_batch(batch.replace_schema_metadata(stamp))
     hosts = mirrors(result)
-    pq.write_table(hosts, folder / "hosts.parquet")
+    pq.write_table(hosts.replace_schema_metadata(stamp), folder / "hosts.parquet")
     if result.neighbours is not None:
-        pq.write_table(result.pairs, folder / "pairs.parquet")
+        pairs = result.pairs.replace_schema_metadata(stamp)
+        pq.write_table(pairs, folder / "pairs.parquet")
     with open(folder / "skipped.jsonl", "w", encoding="ascii") as lines:
         for row in result.skips():
             lines.write(json.dumps(row._asdict()) + "\n")
@@ -110,11 +105,11 @@ def _write(result: Result, folder: Path, source: str, annotate: bool) -> None:
         result.templates.save(folder)
     (folder / "recipe.toml").write_text(result.recipe.to_toml(), "utf-8")
     report(overview(result, hosts, source), folder / "report.html")
-    summary = {**result.summary.to_dict(), "source": source}
+    summary = {**result.summary.to_dict(), "source": source, "annotate": annotate}
     (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", "utf-8")
 
 
-def _rows(result: Result, annotate: bool):  # type: ignore[no-untyped-def]
+def _rows(result: Result, annotate: bool) -> Callable[[int], pa.Table]:
     """The decisions of one file's documents, for the writers."""
     parts_of: dict[int, list[int]] = defaultdict(list)
     for number, part in enumerate(result.corpus.parts, result.earlier):

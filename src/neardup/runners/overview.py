@@ -29,6 +29,8 @@ def mirrors(result: Result) -> pa.Table:
     found = Mirrors()
     decisions = result.decisions
     urls = _urls(result)
+    earlier = np.arange(result.starts[result.earlier])
+    found.add_pages(urls.take(pa.array(earlier)), pa.array(np.ones(len(earlier), np.bool_)))
     for _, rows in result.parts():
         rows = rows[decisions.verdicts[rows] != SKIPPED]
         parents = decisions.parents[rows]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup import schemas
 from neardup.corpus import Corpus, Skipped
@@ -102,13 +103,20 @@ class Result:
     repeated: list[Skipped] = field(repr=False)
     templates: TemplateTable | None = field(default=None, repr=False)
     neighbours: tuple[I64, I64, npt.NDArray[np.float64]] | None = field(default=None, repr=False)
+    renamed: dict[int, str] = field(default_factory=dict, repr=False)  # made-up ids that repeated
 
     @cached_property
     def ids(self) -> pa.Array:
         """The id of every row, those of --against included."""
         tables = [self.work.rows(part, ["id"]) for part in range(len(self.starts) - 1)]
         chunks = [strings(table["id"]) for table in tables]
-        return pa.concat_arrays([pa.array([], pa.large_string()), *chunks])
+        ids = pa.concat_arrays([pa.array([], pa.large_string()), *chunks])
+        if not self.renamed:
+            return ids
+        changed = np.zeros(len(ids), np.bool_)
+        changed[list(self.renamed)] = True
+        names = [self.renamed[row] for row in sorted(self.renamed)]
+        return pc.replace_with_mask(ids, pa.array(changed), pa.array(names, pa.large_string()))
 
     @property
     def kept(self) -> pa.Table:
@@ -145,7 +153,7 @@ class Result:
 
     def skips(self) -> Iterator[Skipped]:
         """The records left out, one by one."""
-        for part in range(self.earlier, len(self.starts) - 1):
+        for part in range(len(self.starts) - 1):
             yield from self.work.skipped(part)
         yield from self.repeated
 
@@ -159,13 +167,15 @@ class Result:
         part = int(np.searchsorted(self.starts, row, side="right")) - 1
         table = self.work.rows(part, ["id", "url", "file", "position"])
         found: dict[str, Any] = table.slice(row - int(self.starts[part]), 1).to_pylist()[0]
-        return found
+        return {**found, "id": self.ids[row].as_py()}
 
     def cluster_batches(self) -> Iterator[pa.RecordBatch]:
         """The clusters table, part by part."""
         found_by = type(self.recipe.fingerprint).__name__.lower()
-        kinds = pa.array([f"kept: {self.recipe.keep}" if v == "kept" else v for v in VERDICTS])
+        names = [f"kept: {self.recipe.keep}" if v == "kept" else v for v in VERDICTS]
+        kinds = pa.array([*names, *(f"{name} of an earlier page" for name in names)])
         methods = [None, None, "exact", found_by, found_by, None, None, None]
+        first = self.starts[self.earlier]
         for _, rows in self.parts():
             rows = rows[self.decisions.verdicts[rows] != SKIPPED]
             verdicts = self.decisions.verdicts[rows]
@@ -178,7 +188,7 @@ class Result:
                 pa.array(own),
                 scores,
                 pa.array(methods, pa.string()).take(pa.array(verdicts)),
-                kinds.take(pa.array(verdicts)),
+                kinds.take(pa.array(verdicts + len(names) * (parents < first))),
             ]
             yield pa.record_batch(columns, schema=schemas.CLUSTERS)
 
@@ -189,7 +199,7 @@ class Result:
             kept = self._is_kept(rows)
             table = table.filter(pa.array(kept)).combine_chunks()
             columns = [
-                table["id"],
+                self.ids.take(pa.array(rows[kept])).cast(pa.string()),
                 table["url"],
                 names.take(table["file"]),
                 table["position"],
