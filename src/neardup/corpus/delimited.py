@@ -20,7 +20,7 @@ import pyarrow.csv as pc
 from neardup.corpus.batches import EMPTY, Batches, File, from_columns
 from neardup.corpus.errors import BrokenStreamError, CorpusError, brief
 from neardup.corpus.fields import Fields, Wish, choose
-from neardup.corpus.inflate import CHUNK, Stream, open_stream
+from neardup.corpus.inflate import CHUNK, FileStream, open_stream
 from neardup.corpus.limits import Limits
 from neardup.corpus.lines import blocks, line_bounds
 from neardup.corpus.parts import FilePart
@@ -163,7 +163,9 @@ def split_record(record: bytes, delimiter: bytes) -> list[bytes] | None:
         at += 1
 
 
-def _chunks(stream: Stream, header: Header, wanted: list[int], limits: Limits) -> Iterator[Chunk]:
+def _chunks(
+    stream: FileStream, header: Header, wanted: list[int], limits: Limits
+) -> Iterator[Chunk]:
     held, row, first = b"", 0, True
     place = header.end  # where `held` begins
     for block in blocks(stream, limits):

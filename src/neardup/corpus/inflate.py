@@ -6,6 +6,7 @@ lets other threads run meanwhile; zstd and brotli come with pyarrow.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from typing import Any, Protocol
@@ -19,6 +20,10 @@ from neardup.corpus.limits import Limits
 CHUNK = 1 << 18
 GZIP_ERROR: Any = isal_zlib.error
 GZIP_MAGIC = b"\x1f\x8b\x08"
+_SMALL = 64  # the steps near a break
+_TRIAL = 4096  # how much of a member must be sound for it to be one
+_REPEAT = 16 << 20  # bytes that may be decoded twice, besides twice what was read
+_ZSTD_READ = 1 << 16
 
 
 class Stream(Protocol):
@@ -32,6 +37,13 @@ class Stream(Protocol):
         """At most `size` bytes, none at the end; `BrokenStreamError` if it breaks before."""
 
     def close(self) -> None: ...
+
+
+class FileStream(Stream, Protocol):
+    """The bytes of a file, of which a part may be broken."""
+
+    def resume(self) -> bool:
+        """After a `BrokenStreamError`: go on behind the broken part, if anything follows."""
 
 
 class PlainStream:
@@ -52,51 +64,147 @@ class PlainStream:
         self.consumed += len(data)
         return data
 
+    def seek(self, position: int) -> None:
+        self.file.seek(position)
+        self.consumed = position
+
+    def resume(self) -> bool:
+        return False
+
     def close(self) -> None:
         self.file.close()
 
 
 class GzipStream:
-    """All members of a gzip file, one after the other; zeros after the last are padding."""
+    """All members of a gzip file, one after the other; zeros after the last are padding.
 
-    def __init__(self, below: Stream) -> None:
+    isal drops what a failing call had decoded, so there the member is decoded again, in small
+    steps, up to the break. The work done twice is bounded: members can be made to overlap.
+    """
+
+    def __init__(self, below: PlainStream) -> None:
         self.below = below
-        self.consumed = 0
         self.pending = b""
         self.inflater: Any = None
+        self.member = 0  # where the current member begins ...
+        self.given = 0  # ... and how much came out of it
+        self.rest = b""  # what is left to give before the break
+        self.broken: BrokenStreamError | None = None
+        self.far = self.again = 0  # the bytes read, and those of them read again
+
+    @property
+    def consumed(self) -> int:
+        return self.below.consumed - len(self.pending)
 
     def read(self, size: int) -> bytes:
-        while True:
-            if not self.pending:
-                self.pending = self.below.read(CHUNK)
-                self.consumed = self.below.consumed
-                if not self.pending and self.inflater is not None:
-                    raise BrokenStreamError("truncated gzip", "the file ends inside a gzip member")
-                if not self.pending:
-                    return b""
-            if self.inflater is None and not self._starts_member():
-                return b""
+        while self.broken is None:
             try:
-                data = self.inflater.decompress(self.pending, size)
-            except GZIP_ERROR as error:
-                raise BrokenStreamError("truncated gzip", brief(error)) from None
-            if self.inflater.eof:
-                self.pending, self.inflater = self.inflater.unused_data, None
-            else:
-                self.pending = self.inflater.unconsumed_tail
-            if data:
-                return bytes(data)
+                data = self._inflate(size)
+            except BrokenStreamError as error:
+                self.broken, self.rest = error, self._salvage()
+                self.far = max(self.far, self.below.consumed)
+                break
+            if data is not None:
+                self.given += len(data)
+                return data
+        data, self.rest = self.rest[:size], self.rest[size:]
+        if not data and self.broken is not None:
+            raise self.broken
+        return data
+
+    def _inflate(self, size: int) -> bytes | None:
+        """Some bytes, none at the end, None when more must be read for some."""
+        if not self.pending:
+            self.pending = self.below.read(CHUNK)
+            if not self.pending:
+                if self.inflater is not None:
+                    raise self._break("the file ends inside it")
+                return b""
+        if self.inflater is None and not self._starts_member():
+            return b""
+        try:
+            data = self.inflater.decompress(self.pending, size)
+        except GZIP_ERROR as error:
+            raise self._break(brief(error)) from None
+        if self.inflater.eof:
+            self.pending, self.inflater = self.inflater.unused_data, None
+        else:
+            self.pending = self.inflater.unconsumed_tail
+        return bytes(data) or None
 
     def _starts_member(self) -> bool:
-        while len(self.pending) < len(GZIP_MAGIC) and (more := self.below.read(CHUNK)):
-            self.pending += more
-        if self.pending.startswith(GZIP_MAGIC):
-            self.inflater = isal_zlib.decompressobj(31)
-            return True
-        if self.pending.strip(b"\0"):
-            raise BrokenStreamError("truncated gzip", "what follows is not a gzip member")
-        self.pending = self.below.read(CHUNK)
-        return bool(self.pending) and self._starts_member()
+        while True:
+            while len(self.pending) < len(GZIP_MAGIC) and (more := self.below.read(CHUNK)):
+                self.pending += more
+            self.member, self.given = self.consumed, 0
+            if self.pending.startswith(GZIP_MAGIC):
+                self.inflater = isal_zlib.decompressobj(31)
+                return True
+            if self.pending.strip(b"\0"):
+                raise self._break("its header is missing")
+            self.pending = self.below.read(CHUNK)
+            if not self.pending:
+                return False
+
+    def _break(self, why: str) -> BrokenStreamError:
+        return BrokenStreamError("truncated gzip", f"gzip member at byte {self.member}: {why}")
+
+    def _salvage(self) -> bytes:
+        """What the call that failed had decoded: its member once more, in small steps at last."""
+        failed = self.consumed
+        if self.inflater is None or not self.pending or not self._may_repeat(failed - self.member):
+            return b""
+        inflater, skip, found = isal_zlib.decompressobj(31), self.given, []
+        try:
+            self.below.seek(self.member)
+            while self.below.consumed < failed + len(self.pending):
+                left = failed - self.below.consumed
+                tail = self.below.read(min(left, CHUNK) if left > 0 else _SMALL)
+                while tail:
+                    data = inflater.decompress(tail, CHUNK)
+                    tail = inflater.unconsumed_tail
+                    found.append(data[skip:])
+                    skip -= min(skip, len(data))
+        except (GZIP_ERROR, BrokenStreamError):
+            pass
+        return b"".join(found)
+
+    def _may_repeat(self, size: int) -> bool:
+        self.again += max(size, 0)
+        return self.again <= 2 * max(self.far, self.below.consumed) + _REPEAT
+
+    def resume(self) -> bool:
+        """Go on with the next member: where its magic is and its first bytes can be decoded."""
+        position = self.member + 1
+        try:
+            while True:
+                self.below.seek(position)
+                data = self.below.read(CHUNK)
+                at = data.find(GZIP_MAGIC)
+                if at >= 0:
+                    position += at
+                    if not self._may_repeat(_TRIAL):
+                        return False
+                    if self._decodes(position):
+                        break
+                    position += 1
+                elif len(data) <= len(GZIP_MAGIC):
+                    return False
+                else:
+                    position += len(data) - len(GZIP_MAGIC) + 1
+        except BrokenStreamError:
+            return False
+        self.below.seek(position)
+        self.pending, self.inflater, self.broken = b"", None, None
+        return self._may_repeat(self.far - position)
+
+    def _decodes(self, position: int) -> bool:
+        self.below.seek(position)
+        inflater = isal_zlib.decompressobj(31)
+        try:
+            return bool(inflater.decompress(self.below.read(_TRIAL), CHUNK)) or inflater.eof
+        except GZIP_ERROR:
+            return False
 
     def close(self) -> None:
         self.below.close()
@@ -125,10 +233,68 @@ class ArrowStream:
         self.below.close()
 
 
-def open_stream(path: str, compression: str, start: int = 0, stop: int | None = None) -> Stream:
+class ZstdStream:
+    """A zstd file: what a failing read had decoded is decoded again, in small steps."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.stream = ArrowStream(pa.OSFile(os.fsencode(path)), "zstd")
+        self.given = 0
+        self.rest = b""
+        self.broken: BrokenStreamError | None = None
+
+    @property
+    def consumed(self) -> int:
+        return self.stream.consumed
+
+    def read(self, size: int) -> bytes:
+        if self.broken is None:
+            try:
+                data = self.stream.read(min(size, _ZSTD_READ))
+                self.given += len(data)
+                return data
+            except BrokenStreamError as error:
+                self.broken, self.rest = error, self._salvage()
+        data, self.rest = self.rest[:size], self.rest[size:]
+        if not data:
+            raise self.broken
+        return data
+
+    def _salvage(self) -> bytes:
+        """The bytes after `given` one by one, with the file fed to the decoder in small pieces."""
+        found: list[bytes] = []
+        with contextlib.suppress(OSError, BrokenStreamError):
+            below = pa.PythonFile(_Piecemeal(self.path, self.consumed - CHUNK), "r")
+            stream = ArrowStream(below, "zstd")
+            left = self.given
+            while left and (data := stream.read(min(left, _ZSTD_READ))):
+                left -= len(data)
+            while len(found) < _ZSTD_READ and (data := stream.read(1)):
+                found.append(data)
+        return b"".join(found)
+
+    def resume(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.stream.close()
+
+
+class _Piecemeal(io.FileIO):
+    """A file that gives little at once from a place on."""
+
+    def __init__(self, path: str, slow_from: int) -> None:
+        super().__init__(path)
+        self.slow_from = slow_from
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(_SMALL if self.tell() >= self.slow_from else size) or b""
+
+
+def open_stream(path: str, compression: str, start: int = 0, stop: int | None = None) -> FileStream:
     """The file's bytes, decompressed; [start, stop) is a part of one that is not compressed."""
     if compression == "zst":
-        return ArrowStream(pa.OSFile(os.fsencode(path)), "zstd")
+        return ZstdStream(path)
     file = open(path, "rb", buffering=0)  # noqa: SIM115  (the stream closes it)
     if compression == "gz":
         return GzipStream(PlainStream(file))

@@ -16,6 +16,7 @@ class Limits:
     max_record: int = 128 * MEGABYTE  #: a WARC record before its content encoding is undone
     max_ratio: int = 200  #: output per byte of compressed input, at each layer ...
     ratio_from: int = MEGABYTE  #: ... once this much has come out
+    max_skipped: int = 65536 * MEGABYTE  #: lines of a file that are bombs, read over
     max_head: int = 256 * 1024  #: the head of a WARC record, or of the HTTP answer in it
 
     def __post_init__(self) -> None:

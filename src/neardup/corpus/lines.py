@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.corpus.errors import BrokenStreamError
-from neardup.corpus.inflate import Stream
+from neardup.corpus.inflate import FileStream
 from neardup.corpus.limits import Limits
 from neardup.kernels import I64, U8
 
@@ -25,36 +25,41 @@ class Block(NamedTuple):
     detail: str | None = None
 
 
-def blocks(stream: Stream, limits: Limits, offset: int = 0) -> Iterator[Block]:
+def blocks(stream: FileStream, limits: Limits, offset: int = 0) -> Iterator[Block]:
     """The stream in blocks that end with a line's end; `offset` is where the stream begins.
 
-    A break in the stream costs the line it is in and ends the iteration.
+    A line that is too long is read over; a break costs the line it is in, and what the stream
+    cannot resume after.
     """
-    held, before = b"", stream.consumed  # what follows the last whole line, read from here on
+    held: list[bytes] = []  # what follows the last whole line, read ...
+    before = stream.consumed  # ... from here on
+    rest, bombs = b"", 0
     while True:
-        data, broken = _read(stream, BLOCK)
-        end = data.rfind(b"\n") + 1
-        if end or (not data and not broken):
-            whole = held + data[:end]
+        data, broken = (rest, None) if rest else _read(stream, BLOCK)
+        rest, end = b"", data.rfind(b"\n") + 1
+        if end or not (data or broken):
+            whole = b"".join([*held, data[:end]])
             if whole:
                 yield Block(offset, whole)
-            offset, held, before = offset + len(whole), data[end:], stream.consumed
-            if not data:
-                return
-        else:
-            held += data
+            offset, held, before = offset + len(whole), [], stream.consumed
+        held.append(data[end:])
+        length = sum(map(len, held))
         if broken:
-            yield Block(offset, b"", broken.reason, broken.detail)
+            dropped = Dropped(broken.reason, broken.detail, length, b"", stream.resume())
+        elif length > limits.max_line:
+            dropped = _drop_line(stream, limits, length, before, limits.max_skipped - bombs)
+        elif data:
+            continue
+        else:
             return
-        if len(held) > limits.max_line:
-            reason, detail, length, held = _drop_line(stream, limits, len(held), before)
-            yield Block(offset, b"", reason, detail)
-            offset += length
-            if reason != "too large":
-                return
+        yield Block(offset, b"", dropped.reason, dropped.detail)
+        if not dropped.more:
+            return
+        offset, held, before, rest = offset + dropped.length, [], stream.consumed, dropped.rest
+        bombs += dropped.length if dropped.reason == "decompression bomb" else 0
 
 
-def _read(stream: Stream, size: int) -> tuple[bytes, BrokenStreamError | None]:
+def _read(stream: FileStream, size: int) -> tuple[bytes, BrokenStreamError | None]:
     """`size` bytes or, at the end or where the stream breaks, less."""
     parts: list[bytes] = []
     try:
@@ -66,22 +71,35 @@ def _read(stream: Stream, size: int) -> tuple[bytes, BrokenStreamError | None]:
     return b"".join(parts), None
 
 
+class Dropped(NamedTuple):
+    """Why a line is left out, its length, what was read after it, and whether to go on."""
+
+    reason: str
+    detail: str
+    length: int
+    rest: bytes
+    more: bool
+
+
 def _drop_line(
-    stream: Stream, limits: Limits, length: int, before: int
-) -> tuple[str, str, int, bytes]:
-    """Read over the rest of a line: why it is left out, its length, and what follows it."""
-    try:
-        while data := stream.read(BLOCK):
-            end = data.find(b"\n") + 1
-            if end:
-                length += end
-                return "too large", f"a line of {length} bytes", length, data[end:]
-            length += len(data)
-            if limits.is_bomb(length, stream.consumed - before):
-                return "decompression bomb", f"a line of over {length} bytes", length, b""
-    except BrokenStreamError as error:
-        return error.reason, error.detail, length, b""
-    return "too large", f"a line of {length} bytes", length, b""
+    stream: FileStream, limits: Limits, length: int, before: int, allowed: int
+) -> Dropped:
+    """Read over the rest of a line, if it is a bomb not further than `allowed`."""
+    while True:
+        try:
+            data = stream.read(BLOCK)
+        except BrokenStreamError as error:
+            return Dropped(error.reason, error.detail, length, b"", stream.resume())
+        end = data.find(b"\n") + 1
+        length += end or len(data)
+        detail = f"a line of {length} bytes"
+        bomb = limits.is_bomb(length, stream.consumed - before)
+        if end or not data:
+            reason = "decompression bomb" if bomb else "too large"
+            return Dropped(reason, detail, length, data[end:], bool(end))
+        if bomb and length > allowed:
+            detail += " and more; the rest of the file is left out"
+            return Dropped("decompression bomb", detail, length, b"", False)
 
 
 def line_bounds(data: bytes) -> tuple[U8, I64, I64]:
