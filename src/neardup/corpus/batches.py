@@ -20,6 +20,7 @@ from neardup.schemas import PAGES
 BATCH_BYTES = 4 << 20
 BATCH_ROWS = 4096
 
+Bad = dict[int, tuple[str, str | None]]  #: why a row is no page
 Batches = Iterator[tuple[pa.RecordBatch, list[Skipped]]]
 
 
@@ -100,18 +101,22 @@ def from_columns(
     limits: Limits,
 ) -> Batches:
     """Pages of whole columns. `rows` numbers the records; asked only when one has no id."""
-    bad: dict[int, tuple[str, str | None]] = {}
+    bad: Bad = {}
     content = _content(table[fields.content], fields.is_html, limits, bad)
     n = len(content)
+    html, charset = pa.nulls(n, pa.binary()), pa.nulls(n, pa.string())
+    if fields.is_html:
+        html, charset = content, _charset(table[fields.content].type, n)
+    elif fields.spare and fields.spare in table:
+        html, charset = _instead(table[fields.spare], limits, bad)
     ids = _ids(table[fields.id] if fields.id else pa.nulls(n, pa.string()), file, rows)
     columns = {
         "id": ids,
         "url": _readable(table[fields.url]) if fields.url else pa.nulls(n, pa.string()),
         "file": pa.array(np.full(n, file.index, np.int32)),
         "position": pa.array(positions),
-        "html": content if fields.is_html else pa.nulls(n, pa.binary()),
-        # a column of strings is UTF-8, whatever the page says of the bytes it once was
-        "charset": _charset(table[fields.content].type, fields.is_html, n),
+        "html": html,
+        "charset": charset,
         "text": pa.nulls(n, pa.string()) if fields.is_html else content,
         "date": _dates(table[fields.date]) if fields.date else pa.nulls(n, pa.timestamp("us")),
         "value": numbers(table[fields.value]) if fields.value else pa.nulls(n, pa.float64()),
@@ -122,15 +127,29 @@ def from_columns(
         good = np.ones(n, bool)
         good[list(bad)] = False
         batch = batch.filter(pa.array(good))
-    first, *rest = _split(batch, "html" if fields.is_html else "text")
+    first, *rest = _split(batch)
     yield first, skipped
     for piece in rest:
         yield piece, []
 
 
-def _content(
-    values: pa.Array, is_html: bool, limits: Limits, bad: dict[int, tuple[str, str | None]]
-) -> pa.Array:
+def _instead(values: pa.Array, limits: Limits, bad: Bad) -> tuple[pa.Array, pa.Array]:
+    """HTML and charset of the rows that have no text but HTML; they are no longer in `bad`."""
+    wrong: Bad = {}
+    html = _content(values, True, limits, wrong)
+    wanted = np.zeros(len(values), bool)
+    for row in [row for row, (reason, _) in bad.items() if reason == "no text"]:
+        if row in wrong:
+            bad[row] = wrong[row]
+        else:
+            del bad[row]
+            wanted[row] = True
+    mask = pa.array(wanted)
+    charset = _charset(values.type, len(values))
+    return tuple(pc.if_else(mask, c, pa.scalar(None, c.type)) for c in (html, charset))
+
+
+def _content(values: pa.Array, is_html: bool, limits: Limits, bad: Bad) -> pa.Array:
     """The content column as PAGES wants it; rows that cannot be pages are noted in `bad`."""
     plain = _decoded(values)
     if not _is_bytes(plain.type):
@@ -163,9 +182,10 @@ def _decoded(values: pa.Array) -> pa.Array:
     return values
 
 
-def _charset(kind: pa.DataType, is_html: bool, n: int) -> pa.Array:
+def _charset(kind: pa.DataType, n: int) -> pa.Array:
+    """A column of strings is UTF-8, whatever the page says of the bytes it once was."""
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
-    if not is_html or any(is_kind(kind) for is_kind in binary):
+    if any(is_kind(kind) for is_kind in binary):
         return pa.nulls(n, pa.string())
     return pa.repeat(pa.scalar("utf-8"), n)
 
@@ -226,10 +246,11 @@ def _ids(values: pa.Array, file: File, rows: Callable[[], I64]) -> pa.Array:
     return ids
 
 
-def _split(batch: pa.RecordBatch, content: str) -> list[pa.RecordBatch]:
+def _split(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
     """Slices of about `BATCH_BYTES` of content and at most `BATCH_ROWS` rows."""
-    lengths = pc.fill_null(pc.binary_length(batch.column(content)), 0).to_numpy(
-        zero_copy_only=False
+    lengths = sum(
+        pc.fill_null(pc.binary_length(batch.column(name)), 0).to_numpy(zero_copy_only=False)
+        for name in ("html", "text")
     )
     if len(lengths) <= BATCH_ROWS and int(lengths.sum()) <= 2 * BATCH_BYTES:
         return [batch]

@@ -49,6 +49,7 @@ class Fields:
     url: str | None = None
     date: str | None = None
     value: str | None = None
+    spare: str | None = None  #: with HTML, for a record of a JSONL file that has no text
 
     @property
     def columns(self) -> list[str]:
@@ -67,7 +68,7 @@ def choose(columns: Iterable[str], wish: Wish, where: str) -> Fields:
     elif wish.text is not None:
         content, is_html = _named(names, wish.text, where), False
     else:
-        text, html = _first(names, TEXT), _first(names, HTML)
+        text, html = first_of(names, TEXT), first_of(names, HTML)
         if text is None and html is None:
             raise CorpusError(
                 f"{where}: no text or HTML column found among {_listed(names)}; "
@@ -77,13 +78,14 @@ def choose(columns: Iterable[str], wish: Wish, where: str) -> Fields:
     others = {}
     for role, known in (("id", ID), ("url", URL), ("date", DATE), ("value", ())):
         wanted = getattr(wish, role)
-        found = _first(names, known) if wanted is None else _named(names, wanted, where)
+        found = first_of(names, known) if wanted is None else _named(names, wanted, where)
         others[role] = found
     return Fields(content, is_html, **others)
 
 
-def _first(names: list[str], known: tuple[str, ...]) -> str | None:
-    lower = {name.lower(): name for name in reversed(names)}
+def first_of(names: Iterable[str], known: tuple[str, ...]) -> str | None:
+    """The column whose name is the first of the known ones, in any case."""
+    lower = {name.lower(): name for name in reversed(list(names))}
     return next((lower[name] for name in known if name in lower), None)
 
 

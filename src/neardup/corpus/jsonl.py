@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow.json as pj
 
 from neardup.corpus.batches import EMPTY, Batches, File, from_columns
 from neardup.corpus.errors import BrokenStreamError, CorpusError, brief
-from neardup.corpus.fields import TEXT, Fields, Wish, choose
+from neardup.corpus.fields import HTML, TEXT, Fields, Wish, choose, first_of
 from neardup.corpus.inflate import open_stream
 from neardup.corpus.limits import Limits
 from neardup.corpus.lines import Block, blocks, line_bounds, line_ranges
@@ -131,31 +131,32 @@ def find_shape(file: File, wish: Wish, limits: Limits) -> Shape:
     fields = choose(kinds, wish, file.name)
     if not kinds[fields.content] & {str, type(None)}:
         raise CorpusError(f"{file.name}: the field {fields.content!r} does not hold strings")
+    if not (wish.text or wish.html or fields.is_html):
+        fields = replace(fields, spare=first_of(kinds, HTML) or HTML[0])
     numeric = {n for n in fields.columns if kinds[n] & {int, float} and str not in kinds[n]}
     return Shape(fields, frozenset(numeric - {fields.content}))
 
 
 def _first_lines(file: File) -> list[bytes]:
-    data = b""
+    data = bytearray()
     try:
         stream = open_stream(file.path, file.compression)
     except OSError as error:
         raise CorpusError(f"{file.name}: cannot be read: {brief(error)}") from None
     try:
-        while len(data) < _SAMPLE and (more := stream.read(_SAMPLE)):
+        while len(data) < _SAMPLE or (b"\n" not in data and len(data) < 64 * _SAMPLE):
+            try:
+                more = stream.read(_SAMPLE)
+            except BrokenStreamError:
+                if not stream.resume():
+                    break
+                more = b"\n"
+            if not more:
+                break
             data += more
-            if len(data) >= _SAMPLE and b"\n" not in data:  # the first line alone is longer
-                while (
-                    b"\n" not in more
-                    and len(data) < 64 * _SAMPLE
-                    and (more := stream.read(_SAMPLE))
-                ):
-                    data += more
-    except BrokenStreamError:
-        pass
     finally:
         stream.close()
-    return data.removeprefix(_BOM).split(b"\n")[:1000]
+    return bytes(data).removeprefix(_BOM).split(b"\n")[:1000]
 
 
 def read_block(
@@ -170,7 +171,11 @@ def read_block(
     def rows() -> I64:
         return np.arange(len(starts), dtype=np.int64) + lines_before(block.offset)
 
-    table = _whole_block(data, view, starts, ends, shape)
+    spare = shape.fields.spare
+    table = _whole_block(data, view, starts, ends, shape.schema)
+    if table is not None and spare and table.column(shape.fields.content).null_count:
+        schema = shape.schema.append(pa.field(spare, pa.string()))
+        table = _whole_block(data, view, starts, ends, schema)
     if table is not None:
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
         yield from from_columns(file, shape.fields, columns, block.offset + starts, rows, limits)
@@ -178,7 +183,9 @@ def read_block(
     yield from _line_by_line(file, shape, block.offset, data, starts, ends, rows, limits)
 
 
-def _whole_block(data: bytes, view: U8, starts: I64, ends: I64, shape: Shape) -> pa.Table | None:
+def _whole_block(
+    data: bytes, view: U8, starts: I64, ends: I64, schema: pa.Schema
+) -> pa.Table | None:
     """All lines at once, or None when pyarrow refuses or a line may not be one record.
 
     Every line must begin with { and end with }: between a } and a { no JSON value goes on, so
@@ -189,7 +196,7 @@ def _whole_block(data: bytes, view: U8, starts: I64, ends: I64, shape: Shape) ->
     if (view[starts] != ord("{")).any() or (view[ends - 1] != ord("}")).any():
         return None
     try:
-        table = parse_block(data, shape.schema)
+        table = parse_block(data, schema)
     except (pa.ArrowException, ValueError):
         return None
     return table if table.num_rows == len(starts) else None
@@ -217,33 +224,35 @@ def _line_by_line(
     """One bad line costs one row: each is read alone. Blank lines are no records."""
     fields = shape.fields
     found: list[int] = []
-    values: dict[str, list[Any]] = {name: [] for name in fields.columns}
+    contents = [fields.content] + ([fields.spare] if fields.spare else [])
+    values: dict[str, list[Any]] = {name: [] for name in (*fields.columns, *contents)}
     skipped = []
     for i in range(len(starts)):
         line = data[starts[i] : ends[i]].strip(b" \t\r")
         if not line:
             continue
-        record = read_line(line, fields)
+        record = read_line(line, values)
         if isinstance(record, str):
             skipped.append(file.skip(int(offset + starts[i]), record))
             continue
-        if not isinstance(record[fields.content], bytes):
-            record[fields.content] = None  # a number is no text
+        for name in contents:
+            if not isinstance(record[name], bytes):
+                record[name] = None  # a number is no text
         found.append(i)
         for name, column in values.items():
             column.append(record.get(name))
     yield EMPTY, skipped
     if found:
         columns = {name: column_of(values[name]) for name in values}
-        # JSON strings, as pyarrow's reader types them; still to be checked like those
-        columns[fields.content] = columns[fields.content].view(pa.large_string())
+        for name in contents:  # JSON strings, as pyarrow's reader types them; still to be checked
+            columns[name] = columns[name].view(pa.large_string())
         at = np.array(found)
         yield from from_columns(
             file, fields, columns, offset + starts[at], lambda: rows()[at], limits
         )
 
 
-def read_line(line: bytes, fields: Fields) -> dict[str, Any] | str:
+def read_line(line: bytes, names: Iterable[str]) -> dict[str, Any] | str:
     """The wanted fields of one line as bytes, numbers or None; or the reason to leave it out.
 
     What only orjson or only pyarrow can read is read, so that a line means the same whether
@@ -259,10 +268,10 @@ def read_line(line: bytes, fields: Fields) -> dict[str, Any] | str:
                 return "bad json"
         except (pa.ArrowException, ValueError) as refused:
             return "undecodable" if "surrogate" in f"{refused} {error}" else "bad json"
-        return {name: _one_field(line, name) for name in fields.columns}
+        return {name: _one_field(line, name) for name in names}
     if not isinstance(record, dict):
         return "bad json"
-    return {name: _plain(record.get(name)) for name in fields.columns}
+    return {name: _plain(record.get(name)) for name in names}
 
 
 def _one_field(line: bytes, name: str) -> Any:

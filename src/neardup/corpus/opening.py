@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow as pa
 from neardup.corpus.batches import File
 from neardup.corpus.delimited import csv_parts
 from neardup.corpus.errors import CorpusError, Skipped, printable
-from neardup.corpus.fields import Fields, Wish
+from neardup.corpus.fields import URL, Fields, Wish
 from neardup.corpus.jsonl import jsonl_parts
 from neardup.corpus.limits import Limits
 from neardup.corpus.memory import MEMORY, as_table, as_texts, memory_parts
@@ -65,6 +66,22 @@ class Corpus:
                 return part.member(index - part.first)
         raise IndexError(f"the corpus has no file number {index}")
 
+    def own_ids(self, index: int) -> bool:
+        """Whether an id stands for one page of this file: the user's id column, or a path.
+
+        False where it is a URL that we made the id, which captures and files may share.
+        """
+        return index not in self._url_ids
+
+    @cached_property
+    def _url_ids(self) -> set[int]:
+        files = {index for index, file in self.data.items() if file.format in ("warc", "wet")}
+        for part in self.parts:
+            fields = _fields_of(part)
+            if fields and fields.id and not self.wish.id and fields.id.lower() in URL:
+                files.update(part.files)
+        return files
+
     @property
     def value_field(self) -> str | None:
         """The column that `value` holds, for keep rules."""
@@ -74,12 +91,14 @@ class Corpus:
         """For every file with columns: which of them a page is made of."""
         fields: dict[str, Fields] = {}
         for part in self.parts:
-            chosen = getattr(part, "fields", None) or getattr(
-                getattr(part, "shape", 0), "fields", None
-            )
+            chosen = _fields_of(part)
             if chosen is not None:
                 fields.setdefault(self.files[part.files[0]], chosen)
         return fields
+
+
+def _fields_of(part: Part) -> Fields | None:
+    return getattr(getattr(part, "shape", part), "fields", None)
 
 
 def open_corpus(

@@ -32,6 +32,9 @@ _NOT_PAGES = re.compile(
     r"|png|jpe?g|gif|svg|webp|ico|avif|bmp|tiff?|pdf|docx?|xlsx?|pptx?|woff2?|ttf|otf|eot|swf"
     r"|zip|gz|zst|bz2|xz|7z|tar|tgz|rar|iso|deb|rpm|mp3|mp4|webm|ogg|wav|avi|mov)"
 )
+#: What every output folder has, and what of it is read again.
+_OUTPUT = ("summary.json", "clusters.parquet")
+_KEPT = re.compile(r"kept($|[.-])")
 _KNOWN = ".html, .htm, .xhtml, .txt, .warc, .wet, .jsonl, .json, .csv, .tsv (also .gz), .parquet"
 
 
@@ -74,6 +77,7 @@ def list_sources(sources: Iterable[str | os.PathLike[str]]) -> Listing:
         root, found = _expand(source, listing)
         number = len(listing.roots)
         listing.roots.append(root)
+        kept = os.path.join(root, "kept", "") if _is_output(root) else None
         for path, named in sorted(found):
             if seen is not None:
                 real = os.path.realpath(path)
@@ -82,6 +86,8 @@ def list_sources(sources: Iterable[str | os.PathLike[str]]) -> Listing:
                 seen.add(real)
             format, compression = _named_format(path) if named else by_name(path)
             cut = len(os.path.join(root, ""))
+            if kept and path.startswith(kept):
+                cut = len(kept)
             listing.files.append(Found(path, cut, number, format, compression, named))
     return listing
 
@@ -152,6 +158,8 @@ def _walk(root: str, left_out: list[Skipped]) -> Iterator[str]:
         except OSError as error:
             leave(folder, "unreadable", brief(error))
             continue
+        if {entry.name for entry in listed}.issuperset(_OUTPUT):
+            listed = [entry for entry in listed if _KEPT.match(entry.name)]
         for entry in listed:
             if entry.is_symlink():
                 target = os.path.realpath(entry.path)
@@ -167,6 +175,11 @@ def _walk(root: str, left_out: list[Skipped]) -> Iterator[str]:
                 leave(entry.path, "not a page")
             else:
                 yield entry.path
+
+
+def _is_output(folder: str) -> bool:
+    """Whether a run wrote its results here; what it kept is a corpus, its reports are not."""
+    return all(os.path.isfile(os.path.join(folder, name)) for name in _OUTPUT)
 
 
 def _is_aside(name: str) -> bool:
