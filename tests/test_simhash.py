@@ -1,8 +1,7 @@
-"""Simhash and Exact against their oracles, df statistics, and the golden vectors."""
+"""Simhash and Exact against their oracles, and df statistics."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +15,13 @@ from neardup import specs
 from neardup.features.statistics import Statistics
 from neardup.fingerprints import simhash
 from neardup.fingerprints.exact import Exact
-from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.simhash import Simhash
-from neardup.kernels import strings
 from tests import oracles_fingerprints as oracle
 
 WORDS = st.lists(
     st.sampled_from(["a", "B", "c", "ÄÖ", "日本語", "x_1", "lorem", "ipsum"]), max_size=60
 )
 TEXTS = st.lists(WORDS.map(" ".join), max_size=5)
-GOLDEN = Path(__file__).parent / "golden" / "fingerprints.json"
 
 
 def features(text: str, spec: str) -> list[int]:
@@ -167,31 +163,6 @@ def test_exact_sees_order_and_number_but_not_case_and_punctuation() -> None:
     digests = [tuple(row) for row in Exact().batch(texts).tolist()]
     assert digests[0] == digests[1]
     assert len(set(digests)) == 4
-
-
-def golden() -> dict[str, dict[str, object]]:
-    """What every fingerprint gives for the texts of the golden file, computed now."""
-    wanted = json.loads(GOLDEN.read_text("utf-8"))
-    texts = strings(list(wanted))
-    exact, minhash = Exact().batch(texts), MinHash(16).batch(texts)
-    hashes = {w: Simhash(weights=w).batch(texts).to_pylist() for w in ("tf", "log-tf")}
-    characters = Simhash(features="chars:5").batch(texts).to_pylist()
-    return {
-        text: {
-            "exact": [f"{half:016x}" for half in exact[i].tolist()],
-            "simhash": f"{hashes['tf'][i]:016x}",
-            "simhash log-tf": f"{hashes['log-tf'][i]:016x}",
-            "simhash chars:5": f"{characters[i]:016x}",
-            "minhash 16": " ".join(f"{value:08x}" for value in minhash[i].tolist()),
-        }
-        for i, text in enumerate(wanted)
-    }
-
-
-def test_golden_vectors() -> None:
-    """A change here changes the meaning of stored fingerprints: raise `version` of the spec."""
-    assert golden() == json.loads(GOLDEN.read_text("utf-8"))
-    assert Simhash.version == Exact.version == MinHash.version == 1
 
 
 def test_the_kernels_have_one_signature() -> None:
