@@ -121,6 +121,11 @@ def test_against_an_earlier_output(run, corpus, tmp_path):
         (["dedup", "CORPUS", "-o", "CORPUS"], "not a folder"),
         (["dedup", "CORPUS", "-o", "OUT", "--against", "gone"], "gone"),
         (["dedup", "EMPTY", "-o", "OUT"], "empty"),
+        (["dedup", "BLANK", "-o", "OUT"], "no pages in"),
+        (["dedup", "my missing file", "-o", "OUT"], "my missing file"),
+        (["dedup", "", "-o", "OUT"], "no such file"),
+        (["dedup", "CORPUS", "-o", "OUT", "--keep", "oldest"], "no page has a date"),
+        (["dedup", "CORPUS", "-o", "OUT", "--recipe", "exact", "--threshold", "0.5"], "threshold"),
         (["compare", "CORPUS", "gone.html"], "gone.html"),
         (["fingerprint", "CORPUS", "--spec", "Nohash()"], "unknown spec 'Nohash'"),
         (["recipes", "nope"], "unknown recipe 'nope'"),
@@ -130,7 +135,9 @@ def test_against_an_earlier_output(run, corpus, tmp_path):
 )
 def test_a_mistake_is_one_line_and_exit_code_2(run, corpus, tmp_path, arguments, message):
     (tmp_path / "empty").mkdir()
+    (tmp_path / "blank.jsonl").write_text("\n\n")
     names = {"CORPUS": corpus, "OUT": tmp_path / "out", "EMPTY": tmp_path / "empty"}
+    names["BLANK"] = tmp_path / "blank.jsonl"
     code, stdout, stderr = run(*(names.get(argument, argument) for argument in arguments))
     assert code == 2
     assert stdout == ""
@@ -146,12 +153,71 @@ def test_an_earlier_output_is_not_overwritten_unasked(run, corpus, tmp_path):
     code, _, stderr = run(*command)
     assert code == 2
     assert "--overwrite" in stderr
+    assert run(*command, "--resume") == (0, "", "")  # it is whole: nothing to do
     (tmp_path / "out" / "mine.txt").write_text("stays")
-    (tmp_path / "out" / "kept.csv").write_text("an old output of another format")
-    assert run(*command, "--overwrite")[0] == 0
+    table = tmp_path / "pages.csv"
+    table.write_text(f"id,text\na,{article(1)}\nb,{article(2)}\n")
+    other = ("dedup", table, *command[2:])
+    code, _, stderr = run(*other, "--resume")
+    assert code == 2
+    assert "another run" in stderr
+    assert run(*other, "--overwrite")[0] == 0
     assert (tmp_path / "out" / "mine.txt").read_text() == "stays"
-    assert not (tmp_path / "out" / "kept.csv").exists()
+    assert (tmp_path / "out" / "kept.csv").exists()
+    assert not (tmp_path / "out" / "kept.jsonl").exists()
     assert not (tmp_path / "out" / ".work").exists()
+
+
+def test_nothing_that_others_wrote_is_replaced(run, corpus, tmp_path):
+    mine = tmp_path / "mine"
+    (mine / "kept").mkdir(parents=True)
+    (mine / "kept" / "thesis.html").write_text(f"<p>{article(5)}</p>")
+    for options in ([], ["--overwrite"]):
+        code, _, stderr = run("dedup", corpus, "-o", mine, "--recipe", "text", *options)
+        assert code == 2
+        assert "in the way" in stderr
+    code, _, stderr = run("dedup", mine / "kept", "-o", mine)
+    assert code == 2
+    assert "would be replaced" in stderr
+    assert (mine / "kept" / "thesis.html").exists()
+    out = tmp_path / "out"
+    assert run("dedup", corpus, "-o", out, "--recipe", "text", "--quiet")[0] == 0
+    again = ("dedup", corpus, "-o", out, "--recipe", "text", "--overwrite", "--against", out)
+    code, _, stderr = run(*again)
+    assert code == 2
+    assert "would be replaced" in stderr
+    assert len((out / "kept.jsonl").read_text().splitlines()) == 30
+
+
+def test_an_interrupted_replacement_is_finished(run, corpus, tmp_path, monkeypatch):
+    """Killed while the old files go: the next run still knows which of them are ours."""
+    out = tmp_path / "out"
+    table = tmp_path / "pages.csv"
+    table.write_text(f"id,text\na,{article(1)}\nb,{article(2)}\n")
+    assert run("dedup", table, "-o", out, "--recipe", "text", "--quiet")[0] == 0
+
+    def fail(source, target):
+        if os.path.dirname(target) == str(out):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    replace = os.replace
+    command = ("dedup", corpus, "-o", out, "--recipe", "text", "--quiet", "--overwrite")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        code, _, stderr = run(*command)
+    assert code == 2
+    assert "No space left" in stderr
+    assert not (out / "summary.json").exists()
+    assert run(*command, "--resume")[0] == 0
+    assert sorted(path.name for path in out.glob("kept*")) == ["kept.jsonl"]
+
+
+def test_no_arguments_print_the_help(run):
+    code, _, stderr = run()
+    assert code == 2
+    assert stderr.startswith("Usage: ")
+    assert "dedup" in stderr
 
 
 def test_broken_records_are_named_and_the_run_goes_on(run, corpus, tmp_path):

@@ -37,13 +37,13 @@ def run(size: str) -> Row:
     }
     row = Row("cold", "Cold start", "s")
     row.checks = [
-        at_most("compiling in the first dedup (processor)", first[1] - second[1], 15, "s"),
+        at_most("compiling in the first dedup (first - second)", first[0] - second[0], 15, "s"),
         at_most("second dedup, whole run of a small corpus", second[0], 2, "s"),
     ]
     measured = {"first dedup": first[0], "second dedup": second[0]}
     row.facts = [
-        f"On the processor: first dedup {first[1]:.2f} s, second {second[1]:.2f} s "
-        "(the difference is what was compiled)."
+        f"On the processor: first dedup {first[1]:.2f} s, second {second[1]:.2f} s, "
+        "beside a second process that compiles the rest meanwhile."
     ]
     for name, arguments in light.items():
         measured[name] = min(timed(arguments, ROOT)[0] for _ in range(TRIES))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from neardup.fingerprints.simhash import Simhash as Simhash
     from neardup.pairs.compare import Comparison as Comparison
     from neardup.recipe import Recipe as Recipe
+    from neardup.recipe import RecipeError as RecipeError
+    from neardup.runners.compare import CompareError as CompareError
     from neardup.runners.compare import compare as compare
     from neardup.runners.deduplicate import deduplicate as deduplicate
     from neardup.runners.result import Result as Result
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CompareError": "runners.compare",
     "Comparison": "pairs.compare",
     "Corpus": "corpus",
     "CorpusError": "corpus",
@@ -48,6 +51,7 @@ _HOMES = {
     "MinHash": "fingerprints.minhash",
     "ModP": "fingerprints.mod_p",
     "Recipe": "recipe",
+    "RecipeError": "recipe",
     "Result": "runners.result",
     "Simhash": "fingerprints.simhash",
     "SpecError": "specs",
@@ -72,4 +76,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return __all__

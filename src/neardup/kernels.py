@@ -74,6 +74,11 @@ def _writable_cache() -> str | None:
     return str(folder)
 
 
+def cache_is_writable() -> bool:
+    """Whether compiled kernels are kept for the next process."""
+    return _writable_cache() is not None
+
+
 def kernel(function: F) -> F:
     """Compile with Numba: no GIL, cached in our own folder, never `parallel=True`."""
     folder = _writable_cache()
@@ -117,10 +122,16 @@ def hash_strings(data: U8, offsets: I64) -> U64:
 
 def strings(texts: Any) -> pa.Array:
     """A list of str, a pandas series or any Arrow string array, as one valid `large_string`."""
+    if isinstance(texts, str | bytes):
+        raise TypeError("texts is a list of str, an Arrow array or a series, not one text")
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     if not isinstance(texts, pa.Array):
-        texts = pa.array(texts, type=pa.large_string(), from_pandas=True)
+        try:
+            texts = pa.array(texts, type=pa.large_string(), from_pandas=True)
+        except UnicodeEncodeError:  # lone surrogates
+            texts = [None if t is None else t.encode("utf-8", "replace").decode() for t in texts]
+            texts = pa.array(texts, type=pa.large_string())
     if isinstance(texts, pa.ChunkedArray):  # pa.array splits very long input
         texts = pa.concat_arrays(texts.chunks)
     if not pa.types.is_large_string(texts.type):

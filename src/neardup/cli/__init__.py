@@ -5,7 +5,9 @@ Commands load when they are called and the library when they run, so that help i
 
 from __future__ import annotations
 
+import io
 import sys
+import warnings
 from importlib import import_module
 
 import click
@@ -45,10 +47,17 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; what a user can mend is one line on stderr and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an id the terminal cannot show is no error
+            stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = lambda message, *_: _complain(str(message))
     try:
         cli.main(standalone_mode=False)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        sys.exit(2)
     except click.ClickException as error:
         _complain(error.format_message())
         sys.exit(2)

@@ -57,7 +57,9 @@ _RESUME = "nothing was changed, and the same command with --resume goes on from 
 @click.option("--overwrite", is_flag=True, help="Replace an earlier output in OUT.")
 @threads_option
 @field_options
-@click.option("--show", default=0, metavar="N", help="Print the N largest clusters.")
+@click.option(
+    "--show", type=click.IntRange(0), default=0, metavar="N", help="Print the N largest clusters."
+)
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 def dedup(
     sources: tuple[str, ...], out: Path, recipe: str, show: int, quiet: bool, **options: Any
@@ -70,6 +72,7 @@ def dedup(
     """
     from neardup.cli.progress import Bars
     from neardup.corpus import open_corpus
+    from neardup.kernels import cache_is_writable
     from neardup.recipe import Recipe
     from neardup.resolve.order import Keep
     from neardup.runners import warming
@@ -78,7 +81,7 @@ def dedup(
     changes = {name: options.pop(name) for name in ("threshold", "by", "keep", "clusters")}
     chosen = Recipe.load(recipe).replace(**changes)
     corpus = open_corpus(sources, value_field=Keep.parse(chosen.keep).column, **fields(options))
-    if warming.is_cold():
+    if cache_is_writable() and warming.is_cold():
         warming.warm()
         if not quiet:
             click.echo("neardup: compiling kernels, once on this machine", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from neardup.runners.result import Summary
-from neardup.views.terminal import markup
+from neardup.views.terminal import clean, columns, markup
 
 
 def show_summary(summary: Summary, out: Path) -> None:
@@ -62,7 +62,8 @@ def show_clusters(out: Path, count: int) -> None:
         console.print(f"[bold]{markup(name, width)}[/bold]", soft_wrap=True)
         for row in removed.filter(pc.equal(removed["cluster"], name)).to_pylist():
             score = f"{row['similarity']:.3f} {row['verdict']}"
-            console.print(
-                f"  {markup(row['id'], width - 28):<{width - 28}} {score}", soft_wrap=True
-            )
+            room = width - 3 - len(score)
+            member = clean(row["id"], room)
+            padding = " " * (room - columns(member))
+            console.print(f"  {markup(member)}{padding} {score}", soft_wrap=True)
     console.print()

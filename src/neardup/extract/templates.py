@@ -275,15 +275,14 @@ class TemplateTable:
             [pa.field(n, t, nullable=False) for n, t in _COLUMNS.items()], metadata=header
         )
         table = pa.table([self.sites, self.values, self.pages], schema=schema)
-        with tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False) as part:
-            try:
-                with pa.ipc.new_file(part, schema) as writer:
-                    writer.write_table(table)
-                part.close()
-                os.replace(part.name, path)
-            except BaseException:
-                Path(part.name).unlink(missing_ok=True)
-                raise
+        beside = path.with_suffix(".partial")
+        try:
+            with pa.OSFile(str(beside), "wb") as file, pa.ipc.new_file(file, schema) as writer:
+                writer.write_table(table)
+            os.replace(beside, path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
         return path
 
     @classmethod

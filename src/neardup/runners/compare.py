@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -53,6 +54,8 @@ def _document(source: str | Path, name: str, recipe: Recipe) -> Document:
         raise CompareError(f"{source[:200]}: URLs cannot be fetched yet; save the page to a file")
     if _names_a_file(source):
         return _file(Path(source), recipe)
+    if len(source) < _LONGEST_PATH and "\0" not in source and os.path.isdir(source):
+        raise CompareError(f"{source}: is a folder")
     if _FILE_NAME.fullmatch(source):
         raise CompareError(f"{source}: no such file")
     data = source.encode("utf-8", "replace")

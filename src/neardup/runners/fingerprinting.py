@@ -17,6 +17,7 @@ from neardup.recipe import Recipe
 
 #: the number of a document that takes no part in candidates
 ABSENT = np.uint32(0xFFFFFFFF)
+_SLICES = 32
 
 
 @dataclass
@@ -82,7 +83,9 @@ def tables(
         counts = np.concatenate([np.diff(each, prepend=0) for each in ends])
         members = np.repeat(numbers, counts)
         keys = np.concatenate([piece.keys for piece in pieces])
-        yield keys[members != ABSENT], members[members != ABSENT]
+        for part in range(_SLICES):  # a page has many buckets: their pairs are merged as they come
+            chosen = (members != ABSENT) & (keys % _SLICES == part)
+            yield keys[chosen], members[chosen]
         return
     for band in range(pieces[0].keys.shape[1] if pieces else 0):
         keys = np.concatenate([piece.keys[:, band] for piece in pieces])

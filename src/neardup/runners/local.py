@@ -88,7 +88,7 @@ class LocalRun:
         self.recipe, self.keep = recipe, Keep.parse(recipe.keep)
         self.work, self.threads, self.progress = work, threads, progress
         self.templates = templates
-        if earlier.templates is not None:
+        if recipe.templates is not None and earlier.templates is not None:
             self.templates = earlier.templates.union(templates) if templates else earlier.templates
         self.fingerprint = Fingerprinter(recipe)
         self.pieces: dict[tuple[int, int], Fingerprints] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +31,7 @@ from neardup.runners.result import SKIPPED, Result, Summary
 from neardup.views.report import report
 
 _WORK = ".work"
+_REPLACED = "replaced.json"
 
 
 class OutputError(ValueError):
@@ -51,7 +54,12 @@ def run(
     progress: Progress = silent,
 ) -> Summary:
     """Deduplicate a corpus into an output folder. An interrupted run can be resumed."""
-    _prepare(out, overwrite)
+    whole = _prepare(out, [*corpus.files, *against], resume, overwrite)
+    run_name = _name(recipe, corpus, against)
+    if whole is not None:
+        if whole.get("run") == run_name:
+            return Summary.from_dict(whole)
+        raise OutputError(f"{out} holds an output of another run; choose another folder")
     table = TemplateTable.load(templates) if templates else None
     result = deduplicate(
         corpus, recipe, threads=threads, against=list(against) or None, pairs=pairs,
@@ -64,17 +72,63 @@ def run(
     staged.mkdir()
     progress("write", 0, 0, 0)
     _write(result, staged, source, annotate)
+    summary = {**result.summary.to_dict(), "source": source, "annotate": annotate, "run": run_name}
+    summary["files"] = sorted([*os.listdir(staged), SUMMARY])
+    (staged / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", "utf-8")
     result.work.close()
-    _publish(staged, out, overwrite)
+    _publish(staged, out)
     return result.summary
 
 
-def _prepare(out: Path, overwrite: bool) -> None:
+def _prepare(
+    out: Path, sources: Sequence[str], resume: bool, overwrite: bool
+) -> dict[str, Any] | None:
+    """Make sure that nothing is lost in OUT; the summary of a whole output that is resumed."""
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file, not a folder")
-    if (out / SUMMARY).exists() and not overwrite:
+    inside = out.resolve()
+    for source in sources:
+        path = Path(source).resolve()
+        if path == inside or (inside in path.parents and _ours(path.relative_to(inside).parts[0])):
+            raise OutputError(f"{source} would be replaced by the output in {out}")
+    whole = _read_summary(out / SUMMARY)
+    if whole is not None and resume:
+        shutil.rmtree(out / _WORK, ignore_errors=True)
+        return whole
+    if whole is not None and not overwrite:
         raise OutputError(f"{out} holds an earlier output; choose another folder or --overwrite")
+    written = {*(whole or {}).get("files", ()), *_replaced(out)}
+    names = os.listdir(out) if out.exists() else []
+    foreign = sorted(name for name in names if _ours(name) and name not in written)
+    if foreign:
+        raise OutputError(f"{out / foreign[0]} is in the way: no output of neardup wrote it")
     out.mkdir(parents=True, exist_ok=True)
+    return None
+
+
+def _read_summary(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (ValueError, UnicodeDecodeError):
+        raise OutputError(f"{path} is in the way: it is no summary of neardup") from None
+    return found if isinstance(found, dict) else {}
+
+
+def _replaced(out: Path) -> list[str]:
+    """Files of an output that an interrupted run was about to replace."""
+    try:
+        names: list[str] = json.loads((out / _WORK / _REPLACED).read_text("utf-8"))
+        return names
+    except (OSError, ValueError):
+        return []
+
+
+def _name(recipe: Recipe, corpus: Corpus, against: Sequence[str]) -> str:
+    """Names what is run over what: the same command over the same files has the same name."""
+    parts = [recipe.digest, *against, *(part.identity for part in corpus.parts)]
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
 
 def _refuse_empty(result: Result, source: str) -> None:
@@ -105,8 +159,6 @@ def _write(result: Result, folder: Path, source: str, annotate: bool) -> None:
         result.templates.save(folder)
     (folder / "recipe.toml").write_text(result.recipe.to_toml(), "utf-8")
     report(overview(result, hosts, source), folder / "report.html")
-    summary = {**result.summary.to_dict(), "source": source, "annotate": annotate}
-    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", "utf-8")
 
 
 def _rows(result: Result, annotate: bool) -> Callable[[int], pa.Table]:
@@ -137,21 +189,27 @@ def _rows(result: Result, annotate: bool) -> Callable[[int], pa.Table]:
     return rows
 
 
-def _publish(staged: Path, out: Path, overwrite: bool) -> None:
+def _publish(staged: Path, out: Path) -> None:
     """Move everything into place, the summary last: a folder with a summary is whole."""
-    names = sorted(os.listdir(staged), key=lambda name: (name == SUMMARY, name))
-    if overwrite and (out / SUMMARY).exists():
-        (out / SUMMARY).unlink()
-        for old in out.iterdir():
-            if old.name != _WORK and _ours(old.name):
-                shutil.rmtree(old) if old.is_dir() else old.unlink()
-    for name in names:
-        if (out / name).is_dir():
-            shutil.rmtree(out / name)
+    old = (_read_summary(out / SUMMARY) or {}).get("files", [])
+    replaced = sorted({*old, *_replaced(out)})
+    if replaced:  # noted first: if this is interrupted, the next run knows them for ours
+        (out / _WORK / _REPLACED).write_text(json.dumps(replaced), "utf-8")
+    for name in sorted(replaced, key=lambda name: name != SUMMARY):
+        path = out / name
+        if _ours(name) and path.is_dir():
+            shutil.rmtree(path)
+        elif _ours(name):
+            path.unlink(missing_ok=True)
+    for name in sorted(os.listdir(staged), key=lambda name: (name == SUMMARY, name)):
         os.replace(staged / name, out / name)
     shutil.rmtree(out / _WORK)
 
 
 def _ours(name: str) -> bool:
-    fixed = {"clusters.parquet", "hosts.parquet", "pairs.parquet", "skipped.jsonl", "report.html"}
-    return name in fixed or name.startswith(("kept", "templates-", "annotations"))
+    """Whether an output has, or may have, a file of this name."""
+    fixed = {
+        SUMMARY, "clusters.parquet", "hosts.parquet", "pairs.parquet", "skipped.jsonl",
+        "report.html", "recipe.toml", "kept", "annotations.parquet",
+    }  # fmt: skip
+    return name in fixed or name.startswith(("kept.", "kept-", "templates-"))

@@ -74,6 +74,12 @@ class Summary:
         """Plain values, as in summary.json."""
         return {**dataclasses.asdict(self), "share": self.share}
 
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Summary:
+        """A summary from what `to_dict` gave; anything else in it is left out."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in names})
+
     def __getitem__(self, name: str) -> Any:
         return self.to_dict()[name]
 
