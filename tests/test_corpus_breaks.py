@@ -15,8 +15,13 @@ from neardup.corpus import Limits, open_corpus
 from neardup.corpus.inflate import GZIP_MAGIC, GzipStream, PlainStream
 from tests.test_corpus import SMALL, column, pages, write, zstd
 
+
+def gzip_(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
 BOMB = b'{"id": "bomb", "text": "' + b"x" * (1 << 21) + b'"}\n'
-PACK = {"gz": gzip.compress, "zst": zstd}
+PACK = {"gz": gzip_, "zst": zstd}
 
 
 def line(id: int | str, length: int = 60) -> bytes:
@@ -46,7 +51,7 @@ def test_a_bomb_line_costs_itself(
 def test_bombs_are_not_read_over_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("neardup.corpus.lines.BLOCK", 1 << 16)
     data = line("a") + BOMB + line("b") + BOMB + line("c")
-    path = write(tmp_path / "a.jsonl.gz", gzip.compress(data))
+    path = write(tmp_path / "a.jsonl.gz", gzip_(data))
     limits = Limits(max_line=1 << 17, ratio_from=1 << 12, max_ratio=50, max_skipped=3 << 20)
     corpus = open_corpus(path, limits=limits)
     assert column(pages(corpus), "id") == ["a", "b"]
@@ -67,7 +72,7 @@ def test_lines_after_a_long_one_are_kept_though_another_follows(
 
 def damaged(kind: str, lines: list[bytes]) -> bytes:
     """A gzip member of these lines that cannot be read to its end."""
-    whole = gzip.compress(b"".join(lines))
+    whole = gzip_(b"".join(lines))
     if kind == "cut":
         return whole[: len(whole) * 2 // 3]
     if kind == "checksum":
@@ -81,7 +86,7 @@ def damaged(kind: str, lines: list[bytes]) -> bytes:
 @pytest.mark.parametrize("place", [0, 4, 9])
 def test_a_broken_member_costs_itself(tmp_path: Path, kind: str, place: int) -> None:
     groups = [[line(10 * member + i) for i in range(10)] for member in range(10)]
-    members = [gzip.compress(b"".join(group)) for group in groups]
+    members = [gzip_(b"".join(group)) for group in groups]
     members[place] = damaged(kind, groups[place])
     path = write(tmp_path / "a.jsonl.gz", b"".join(members))
     corpus = open_corpus(path)
@@ -98,9 +103,9 @@ def test_a_broken_member_costs_itself(tmp_path: Path, kind: str, place: int) -> 
 
 
 def test_a_broken_member_of_a_csv_costs_itself(tmp_path: Path) -> None:
-    members = [gzip.compress(b"id,text\n" + b"".join(b"a%d,x\n" % i for i in range(50)))]
+    members = [gzip_(b"id,text\n" + b"".join(b"a%d,x\n" % i for i in range(50)))]
     for name in (b"b", b"c", b"d"):
-        members.append(gzip.compress(b"".join(name + b"%d,x\n" % i for i in range(50))))
+        members.append(gzip_(b"".join(name + b"%d,x\n" % i for i in range(50))))
     members[1] = members[1][:-40]
     corpus = open_corpus(write(tmp_path / "a.csv.gz", b"".join(members)))
     ids = column(pages(corpus), "id")
@@ -110,10 +115,10 @@ def test_a_broken_member_of_a_csv_costs_itself(tmp_path: Path) -> None:
 
 def test_what_a_long_member_gave_before_its_break_is_kept(tmp_path: Path) -> None:
     lines = [line(i, 400) for i in range(4000)]
-    packed = bytearray(gzip.compress(b"".join(lines)))
+    packed = bytearray(gzip_(b"".join(lines)))
     at = len(packed) * 9 // 10
     packed[at : at + 64] = b"\xff" * 64
-    path = write(tmp_path / "a.jsonl.gz", bytes(packed) + gzip.compress(line("end")))
+    path = write(tmp_path / "a.jsonl.gz", bytes(packed) + gzip_(line("end")))
     corpus = open_corpus(path)
     texts = column(pages(corpus), "text")
     assert column(pages(corpus), "id")[-1] == "end"

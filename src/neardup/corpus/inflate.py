@@ -90,6 +90,7 @@ class GzipStream:
         self.given = 0  # ... and how much came out of it
         self.rest = b""  # what is left to give before the break
         self.broken: BrokenStreamError | None = None
+        self.following: int | None = None  # where to go on after a break
         self.far = self.again = 0  # the bytes read, and those of them read again
 
     @property
@@ -101,8 +102,8 @@ class GzipStream:
             try:
                 data = self._inflate(size)
             except BrokenStreamError as error:
-                self.broken, self.rest = error, self._salvage()
-                self.far = max(self.far, self.below.consumed)
+                self.broken = error
+                self._look_behind()
                 break
             if data is not None:
                 self.given += len(data)
@@ -149,34 +150,38 @@ class GzipStream:
     def _break(self, why: str) -> BrokenStreamError:
         return BrokenStreamError("truncated gzip", f"gzip member at byte {self.member}: {why}")
 
-    def _salvage(self) -> bytes:
-        """What the call that failed had decoded: its member once more, in small steps at last."""
-        failed = self.consumed
-        if self.inflater is None or not self.pending or not self._may_repeat(failed - self.member):
+    def _look_behind(self) -> None:
+        """Where the next member begins, and what the call that failed had decoded before it."""
+        failed, end = self.consumed, self.below.consumed
+        self.far = max(self.far, end)
+        self.following = self._next_member()
+        if self.inflater is not None and failed < end:
+            self.rest = self._salvage(failed, min(end, self.following or end))
+
+    def _salvage(self, failed: int, end: int) -> bytes:
+        """The member once more up to `end`, from `failed` on in small steps; what is new of it."""
+        if not self._may_repeat(failed - self.member):
             return b""
         inflater, skip, found = isal_zlib.decompressobj(31), self.given, []
-        try:
+        with contextlib.suppress(GZIP_ERROR, BrokenStreamError):
             self.below.seek(self.member)
-            while self.below.consumed < failed + len(self.pending):
-                left = failed - self.below.consumed
-                tail = self.below.read(min(left, CHUNK) if left > 0 else _SMALL)
+            while (at := self.below.consumed) < end:
+                tail = self.below.read(min(failed - at, CHUNK) if at < failed else _SMALL)
                 while tail:
-                    data = inflater.decompress(tail, CHUNK)
+                    data = inflater.decompress(tail[: end - at], CHUNK)
                     tail = inflater.unconsumed_tail
                     found.append(data[skip:])
                     skip -= min(skip, len(data))
-        except (GZIP_ERROR, BrokenStreamError):
-            pass
         return b"".join(found)
 
     def _may_repeat(self, size: int) -> bool:
         self.again += max(size, 0)
-        return self.again <= 2 * max(self.far, self.below.consumed) + _REPEAT
+        return self.again <= 2 * self.far + _REPEAT
 
-    def resume(self) -> bool:
-        """Go on with the next member: where its magic is and its first bytes can be decoded."""
+    def _next_member(self) -> int | None:
+        """Where after the current one a magic is and what follows it can be decoded."""
         position = self.member + 1
-        try:
+        with contextlib.suppress(BrokenStreamError):
             while True:
                 self.below.seek(position)
                 data = self.below.read(CHUNK)
@@ -184,19 +189,22 @@ class GzipStream:
                 if at >= 0:
                     position += at
                     if not self._may_repeat(_TRIAL):
-                        return False
+                        return None
                     if self._decodes(position):
-                        break
+                        return position if self._may_repeat(self.far - position) else None
                     position += 1
                 elif len(data) <= len(GZIP_MAGIC):
-                    return False
+                    return None
                 else:
                     position += len(data) - len(GZIP_MAGIC) + 1
-        except BrokenStreamError:
+        return None
+
+    def resume(self) -> bool:
+        if self.following is None:
             return False
-        self.below.seek(position)
+        self.below.seek(self.following)
         self.pending, self.inflater, self.broken = b"", None, None
-        return self._may_repeat(self.far - position)
+        return True
 
     def _decodes(self, position: int) -> bool:
         self.below.seek(position)
