@@ -121,6 +121,54 @@ def test_a_file_that_vanishes_or_is_too_large_is_told(tmp_path: Path) -> None:
     assert [s.reason for s in corpus.skipped] == ["unreadable", "too large", "undecodable"]
 
 
+def test_an_output_folder_is_what_it_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out / "summary.json", "{}")
+    for name in ("clusters", "hosts", "annotations"):
+        pq.write_table(pa.table({"text": ["no page"], "url": ["u"]}), out / f"{name}.parquet")
+    write(out / "report.html", "<p>a report")
+    write(out / "skipped.jsonl", '{"text": "no page"}\n')
+    write(out / "templates-ab.arrow", "<html>")
+    write(out / "kept/a/x.html", "<p>x")
+    write(out / "kept/b.txt", "b")
+    write(out / "kept.jsonl", '{"id": "j", "text": "j"}\n')
+    pq.write_table(pa.table({"id": ["p"], "text": ["p"]}), out / "kept-2.parquet")
+    corpus = open_corpus(out)
+    assert sorted(column(pages(corpus), "id")) == ["a/x.html", "b.txt", "j", "p"]
+    assert not corpus.skipped
+    other = write(tmp_path / "other/b.txt", "b")
+    rows = pages(open_corpus([out, os.path.dirname(other)]))
+    assert {"out/a/x.html", "out/b.txt", "other/b.txt"} <= set(column(rows, "id"))
+    rows = pages(open_corpus(tmp_path))  # below another folder
+    assert len(rows) == 5
+    (out / "clusters.parquet").unlink()
+    assert "report.html" in column(pages(open_corpus(out)), "id")
+
+
+def test_whose_ids_they_are(tmp_path: Path) -> None:
+    """An id that is a URL may come again; an id column and a path may not."""
+    record = b"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+    files = {
+        "a.warc": record,
+        "b.jsonl": b'{"url": "u", "text": "x"}\n',
+        "c.jsonl": b'{"id": 1, "url": "u", "text": "x"}\n',
+        "d.csv": b"URL,text\nu,x\n",
+        "e.csv": b"text\nx\n",
+        "f.html": b"<p>",
+        "g.wet": record,
+    }
+    for name, data in files.items():
+        write(tmp_path / name, data)
+    pq.write_table(pa.table({"uri": ["u"], "text": ["x"]}), tmp_path / "h.parquet")
+    corpus = open_corpus(tmp_path)
+    own = {Path(name).name[0]: corpus.own_ids(i) for i, name in enumerate(corpus.files)}
+    wanted = {"a": 0, "b": 0, "c": 1, "d": 0, "e": 1, "f": 1, "g": 0, "h": 0}
+    assert own == {name: bool(value) for name, value in wanted.items()}
+    assert open_corpus(tmp_path / "b.jsonl", id_field="url").own_ids(0)
+    assert not open_corpus(pa.table({"url": ["u"], "text": ["x"]})).own_ids(0)
+    assert open_corpus(["a b", "c d"]).own_ids(0)
+
+
 def test_globs_are_sorted_and_files_count_once(tmp_path: Path) -> None:
     for name in "cab":
         write(tmp_path / f"{name}.jsonl", f'{{"text": "{name}"}}\n')
@@ -283,7 +331,10 @@ def test_jsonl_reads_every_good_line(tmp_path: Path, ending: str) -> None:
             ),
             st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")),
             st.sampled_from(
-                [b'{"text":"x"}', b"null", b"  ", b'{"text":"a"} null', b'{"x":', b"{}"]
+                [
+                    *(b'{"text":"x"}', b"null", b"  ", b'{"text":"a"} null', b'{"x":', b"{}"),
+                    *(b'{"html":"<p>"}', b'{"text":1,"html":"<i>"}', b'{"text":null,"html":2}'),
+                ]
             ),
         ),
         max_size=12,
@@ -297,7 +348,8 @@ def test_jsonl_agrees_with_reading_line_by_line(lines: list[bytes], is_html: boo
     from neardup.corpus.jsonl import Shape, read_block
     from neardup.corpus.lines import Block
 
-    shape = Shape(Fields("text", is_html, "id"), frozenset())
+    spare = None if is_html else "html"
+    shape = Shape(Fields("text", is_html, "id", spare=spare), frozenset())
     file = File(0, "f", "f", "jsonl")
 
     def read(data: bytes, offset: int, row: int) -> tuple[list[Any], list[Any]]:
@@ -381,6 +433,30 @@ def test_gzip_members_and_padding(tmp_path: Path) -> None:
     corpus = open_corpus(write(tmp_path / "b.jsonl.gz", data + b"junk"))
     assert column(pages(corpus), "text") == ["a", "b"]
     assert [s.reason for s in corpus.skipped] == ["truncated gzip"]
+
+
+@pytest.mark.parametrize("broken", [b"", b"{broken\n"])
+def test_a_record_without_text_may_have_html(tmp_path: Path, broken: bytes) -> None:
+    data = b"".join(
+        [
+            b'{"id": 1, "text": "a", "html": "<p>not this"}\n',
+            b'{"id": 2, "html": "<p>\\u00e4"}\n',
+            broken,
+            b'{"id": 3, "text": null, "html": null}\n',
+            b'{"id": 4, "text": "b"}\n',
+            b'{"id": 5, "html": "' + b"x" * (SMALL.max_page + 1) + b'"}\n',
+        ]
+    )
+    path = write(tmp_path / "a.jsonl", data)
+    corpus = open_corpus(path, limits=SMALL)
+    rows = pages(corpus)
+    assert column(rows, "id") == ["1", "2", "4"]
+    assert column(rows, "text") == ["a", None, "b"]
+    assert column(rows, "html") == [None, "<p>ä".encode(), None]
+    assert column(rows, "charset") == [None, "utf-8", None]
+    reasons = {s.id: s.reason for s in corpus.skipped}
+    assert reasons == {"3": "no text", "5": "too large"} | ({None: "bad json"} if broken else {})
+    assert column(pages(open_corpus(path, text_field="text", limits=SMALL)), "id") == ["1", "4"]
 
 
 def test_html_in_a_column_is_named_by_the_user(tmp_path: Path) -> None:
