@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.index.buckets import candidates
+from neardup.index.buckets import candidates, entries
 from neardup.resolve import stars as stars_module
 from neardup.resolve.components import components
 from neardup.resolve.copies import with_copies
@@ -73,7 +73,7 @@ def test_candidates_are_the_pairs_of_each_bucket(columns, cap, anchored):
     tables = [
         (np.array(keys, np.uint32), np.arange(len(keys), dtype=np.uint32)) for keys in columns
     ]
-    found = candidates(tables, cap, anchored)
+    found = candidates([entries(*table) for table in tables], cap, anchored)
     pairs, cut = oracle_pairs(tables, cap, anchored)
     assert set(zip(found.left.tolist(), found.right.tolist(), strict=True)) == pairs
     assert len(found) == len(pairs)
@@ -101,7 +101,7 @@ def test_stars_equal_their_definition(
     ]
     numbers = np.arange(len(sets), dtype=np.uint32)
     tables = [(column, numbers) for column in keys]
-    found = candidates(tables, 64, anchored)
+    found = candidates([entries(*table) for table in tables], 64, anchored)
     pairs = set(zip(found.left.tolist(), found.right.tolist(), strict=True))
     lengths = np.array([10 * len(s) for s in sets])
     before, stars_module._CHUNK = stars_module._CHUNK, chunk
@@ -125,7 +125,7 @@ def test_stars_equal_their_definition(
 def test_a_chain_of_neighbours_is_not_one_star():
     sets = [set(range(i, i + 10)) for i in range(40)]  # each resembles only the next ones
     numbers = np.arange(40, dtype=np.uint32)
-    found = candidates([(np.zeros(40, np.uint32), numbers)], 64)
+    found = candidates([entries(np.zeros(40, np.uint32), numbers)], 64)
     got = stars(found, np.full(40, 100), ragged(sets), threshold=0.8)
     for child, parent in enumerate(got.parents):
         assert oracle_similarity(sets[child], sets[parent], False) >= 0.8
@@ -135,7 +135,7 @@ def test_a_chain_of_neighbours_is_not_one_star():
 @pytest.mark.parametrize("size", [24, 2000])
 def test_lopsided_sets_are_searched_not_walked(size):
     sets = [set(range(0, size * 7, 7)), {7, 14, 21, 22}]
-    found = candidates([(np.zeros(2, np.uint32), np.arange(2, dtype=np.uint32))], 64)
+    found = candidates([entries(np.zeros(2, np.uint32), np.arange(2, dtype=np.uint32))], 64)
     got = stars(found, np.full(2, 100), ragged(sets), threshold=0.7, containment=True)
     assert got.parents.tolist() == [0, 0]
     assert got.similarity[1] == 0.75

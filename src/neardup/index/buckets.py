@@ -15,7 +15,7 @@ import numpy.typing as npt
 from neardup.kernels import U64, kernel
 
 #: pairs held before they are merged into the distinct ones: bounds the memory of many bands
-_PENDING = 4_000_000
+_PENDING = 1_000_000
 _SHIFT = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
@@ -32,12 +32,18 @@ class Candidates:
         return len(self.left)
 
 
+def entries(keys: npt.NDArray[np.uint32], documents: npt.NDArray[np.uint32]) -> U64:
+    """key << 32 | document: one vectorised sort orders both."""
+    packed: U64 = (keys.astype(np.uint64) << _SHIFT) | documents
+    return packed
+
+
 def candidates(
-    tables: Iterable[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]],
+    tables: Iterable[U64],
     cap: int,
     anchored: int = 0,
 ) -> Candidates:
-    """Pairs that share a key in any table of (keys, documents).
+    """Pairs that share a key in any table of entries (see `entries`), which are sorted in place.
 
     Documents are numbered in the order of keeping, so the first of a bucket are the first to be
     kept. The first `anchored` documents are never paired with each other.
@@ -45,16 +51,15 @@ def candidates(
     found: U64 = np.empty(0, np.uint64)
     pending: list[U64] = []
     held = cut = 0
-    for keys, documents in tables:
-        entries = (keys.astype(np.uint64) << _SHIFT) | documents  # one vectorised sort for both
-        entries.sort()
-        count, table_cut = _count_pairs(entries, cap, anchored)
+    for table in tables:
+        table.sort()
+        count, table_cut = _count_pairs(table, cap, anchored)
         cut += table_cut
         pairs = np.empty(count, np.uint64)
-        _fill_pairs(entries, cap, anchored, pairs)
+        _fill_pairs(table, cap, anchored, pairs)
         pending.append(pairs)
         held += count
-        if held > _PENDING:
+        if held > max(_PENDING, len(found)):
             found, pending, held = _distinct([found, *pending]), [], 0
     found = _distinct([found, *pending])
     left = (found & _LOW).astype(np.uint32)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from neardup.fingerprints.exact import Exact
 from neardup.fingerprints.minhash import MinHash, band_keys, sketch_and_digest
 from neardup.fingerprints.mod_p import ModP
+from neardup.index.buckets import entries
 from neardup.kernels import I64, U32, U64
 from neardup.recipe import Recipe
 
@@ -73,11 +74,8 @@ def gather(pieces: list[Fingerprints]) -> tuple[U64, U32]:
     return digests, tokens
 
 
-def tables(
-    pieces: list[Fingerprints], numbers: npt.NDArray[np.uint32]
-) -> Iterator[tuple[U32, npt.NDArray[np.uint32]]]:
+def tables(pieces: list[Fingerprints], numbers: npt.NDArray[np.uint32]) -> Iterator[U64]:
     """The bucket keys of the documents that have a number (others are ABSENT), table by table."""
-    wanted = numbers != ABSENT
     ends = [piece.ends for piece in pieces if piece.ends is not None]
     if ends:
         counts = np.concatenate([np.diff(each, prepend=0) for each in ends])
@@ -85,8 +83,14 @@ def tables(
         keys = np.concatenate([piece.keys for piece in pieces])
         for part in range(_SLICES):  # a page has many buckets: their pairs are merged as they come
             chosen = (members != ABSENT) & (keys % _SLICES == part)
-            yield keys[chosen], members[chosen]
+            yield entries(keys[chosen], members[chosen])
         return
+    count = int((numbers != ABSENT).sum())
     for band in range(pieces[0].keys.shape[1] if pieces else 0):
-        keys = np.concatenate([piece.keys[:, band] for piece in pieces])
-        yield keys[wanted], numbers[wanted]
+        table, row, at = np.empty(count, np.uint64), 0, 0
+        for piece in pieces:
+            members = numbers[row : row + len(piece.keys)]
+            some = entries(piece.keys[:, band], members)[members != ABSENT]
+            table[at : at + len(some)] = some
+            row, at = row + len(members), at + len(some)
+        yield table

@@ -101,6 +101,7 @@ class LocalRun:
         with self._stage("read"):
             self._read()
             self._load()
+            pa.default_memory_pool().release_unused()  # what reading held is over
         with self._stage("templates"):
             self._find_templates()
         with self._stage("fingerprint"):
