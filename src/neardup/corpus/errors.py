@@ -41,7 +41,7 @@ REASONS = {
     "not a page": "another kind of content: an image, a style sheet, a DNS answer",
     "revisit": "a WARC revisit of a page that is not in the same file",
     "too large": "larger than `Limits.max_page`, `max_line` or `max_record`",
-    "truncated gzip": "the compressed data ends too early or is broken from here on",
+    "truncated gzip": "a gzip member ends too early or is broken",
     "undecodable": "text that is not UTF-8, or not in the charset it declares",
     "unreadable": "the file or a part of it cannot be read",
 }
