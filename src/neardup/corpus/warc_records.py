@@ -1,8 +1,8 @@
 """WARC framing: where each record begins and ends, plain or compressed (ISO 28500, section 4).
 
 Every gzip member is read on its own, so a broken one costs its record only, the raw bytes of
-a record can be copied as they are, and a bomb is stopped before it grows; fastwarc, which can do
-none of these, is the oracle of the tests.
+a record can be copied as they are, and a bomb is stopped before it grows. fastwarc is the
+oracle of the tests.
 """
 
 from __future__ import annotations
