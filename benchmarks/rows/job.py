@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -76,15 +73,12 @@ def rightness(path: Path) -> tuple[list[Check], list[str]]:
     sets = [frozenset(values[a:b].tolist()) for a, b in bounds]
     place = {name: number for number, name in enumerate(table["id"].to_pylist())}
     truth = all_pairs(sets, THRESHOLD)
-    copies = classes(neardup.Exact().batch(table["text"].combine_chunks()).tolist())
-
     result = neardup.deduplicate(
         neardup.open_corpus(part), recipe="text", threads=2, pairs=True, threshold=THRESHOLD
     )
     clusters = result.clusters.to_pylist()
-    given = {pair for group in copies.values() for pair in combinations(group, 2)}
-    for a, b in zip(result.pairs["a"].to_pylist(), result.pairs["b"].to_pylist(), strict=True):
-        given |= {ordered(*pair) for pair in product(copies[place[a]], copies[place[b]])}
+    found = zip(result.pairs["a"].to_pylist(), result.pairs["b"].to_pylist(), strict=True)
+    given = {ordered(place[a], place[b]) for a, b in found}
     removed = [(place[r["id"]], place[r["cluster"]]) for r in clusters if not r["kept"]]
     low = [pair for pair in removed if truth.get(ordered(*pair), 0.0) < THRESHOLD]
     kept = {place[r["id"]] for r in clusters if r["kept"]}
@@ -101,17 +95,9 @@ def rightness(path: Path) -> tuple[list[Check], list[str]]:
     facts = [
         f"Rightness on {len(sets):,} documents: {len(truth):,} pairs at {THRESHOLD} by brute "
         f"force ({int((scores < 0.9).sum()):,} of them below 0.9), {len(given):,} found; "
-        f"{len(removed):,} documents removed. Exact copies stand for each other in the pairs."
+        f"{len(removed):,} documents removed."
     ]
     return checks, facts
-
-
-def classes(digests: list[Any]) -> dict[int, list[int]]:
-    """For every document its exact copies, itself among them."""
-    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for number, digest in enumerate(digests):
-        groups[tuple(digest)].append(number)
-    return {number: group for group in groups.values() for number in group}
 
 
 def ordered(a: int, b: int) -> Pair:

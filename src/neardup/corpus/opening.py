@@ -130,10 +130,16 @@ def open_corpus(
     return corpus
 
 
+def _like_a_path(item: str) -> bool:
+    return not item or any(mark in item for mark in "/\\.*?[") or os.path.lexists(item)
+
+
 def is_texts(sources: Any) -> bool:
     """Whether a list holds texts: an item with white space in it that names no file."""
-    if not isinstance(sources, list) or not all(isinstance(item, str) for item in sources):
+    if not isinstance(sources, list) or not all(isinstance(item, str | None) for item in sources):
         return False
+    if None in sources or (len(sources) > 1 and not any(map(_like_a_path, sources))):
+        return True
     return any(
         len(item.split(maxsplit=1)) != 1
         and by_name(item.rstrip())[0] == "unknown"

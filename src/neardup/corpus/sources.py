@@ -159,6 +159,9 @@ def _walk(root: str, left_out: list[Skipped]) -> Iterator[str]:
             leave(folder, "unreadable", brief(error))
             continue
         if {entry.name for entry in listed}.issuperset(_OUTPUT):
+            if folder != root:  # `dedup src -o src/out` must not read its own output next time
+                leave(folder, "not a page", "an output of neardup")
+                continue
             listed = [entry for entry in listed if _KEPT.match(entry.name)]
         for entry in listed:
             if entry.is_symlink():
