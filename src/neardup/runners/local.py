@@ -132,6 +132,9 @@ class LocalRun:
         total = sum(part.size for part in self.parts)
         waiting = [(n, part) for n, part in enumerate(self.parts) if not self.work.whole(n)]
         done = total - sum(part.size for _, part in waiting)
+        # what is known of earlier pages comes first: if they are in the spill, all waits for it
+        spilled = any(self.work.whole(n) for n in range(self.earlier))
+        fused = self.recipe.templates is None and not spilled
         self.progress("read", done, total, 0)
 
         def handle(part: int, batch: int, item: tuple[pa.RecordBatch, list[Skipped]]) -> None:
@@ -141,7 +144,7 @@ class LocalRun:
             if pages.num_rows:
                 texts = strings(extract(pages, self.recipe.extract)["text"])
                 writer.add(batch, self._columns(pages), texts)
-                if self.recipe.templates is None:
+                if fused:
                     self.pieces[part, batch] = self.fingerprint(texts, part < self.earlier)
             self.progress("read", 0, total, pages.num_rows)
 
