@@ -23,6 +23,9 @@ DATE = ("date", "timestamp", "time", "crawl_date", "fetch_time", "warc-date", "p
 
 TIMESTAMP = pa.timestamp("us")
 _DIGITS = re.compile(r"\d{14}")
+#: 26-FEB-1987 15:01:01.79, as news wires write it
+_DASHED = re.compile(r"^(\d{1,2})-([A-Za-z]{3})-(?=\d{4})")
+_FRACTION = re.compile(r"(?<=:\d\d)\.\d+")
 _EPOCH = datetime(1970, 1, 1)
 _LAST_SECOND = 253402300799  # the year 9999
 
@@ -141,7 +144,7 @@ def _from_text(text: str) -> datetime:
             date = _from_epoch(float(text))
             if date is not None:
                 return date
-        return parsedate_to_datetime(text[:100])
+        return parsedate_to_datetime(_FRACTION.sub("", _DASHED.sub(r"\1 \2 ", text[:100])))
 
 
 def timestamps(values: pa.Array) -> pa.Array:
