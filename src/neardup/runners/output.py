@@ -26,7 +26,7 @@ from neardup.recipe import Recipe
 from neardup.runners.deduplicate import deduplicate
 from neardup.runners.earlier import SUMMARY
 from neardup.runners.local import Progress, silent
-from neardup.runners.overview import mirrors, overview
+from neardup.runners.overview import overview, survey
 from neardup.runners.result import SKIPPED, Result, Summary
 from neardup.views.report import report
 
@@ -147,7 +147,7 @@ def _write(result: Result, folder: Path, source: str, annotate: bool) -> None:
     with pq.ParquetWriter(folder / "clusters.parquet", schema) as writer:
         for batch in result.cluster_batches():
             writer.write_batch(batch.replace_schema_metadata(stamp))
-    hosts = mirrors(result)
+    hosts, sites = survey(result)
     pq.write_table(hosts.replace_schema_metadata(stamp), folder / "hosts.parquet")
     if result.neighbours is not None:
         pairs = result.pairs.replace_schema_metadata(stamp)
@@ -158,7 +158,7 @@ def _write(result: Result, folder: Path, source: str, annotate: bool) -> None:
     if result.templates is not None:
         result.templates.save(folder)
     (folder / "recipe.toml").write_text(result.recipe.to_toml(), "utf-8")
-    report(overview(result, hosts, source), folder / "report.html")
+    report(overview(result, hosts, sites, source), folder / "report.html")
 
 
 def _rows(result: Result, annotate: bool) -> Callable[[int], pa.Table]:

@@ -6,13 +6,12 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import __version__
 from neardup.extract.templates import site_hashes
 from neardup.kernels import I64
 from neardup.pairs.passages import passages, segments
-from neardup.resolve.hosts import Mirrors, split_urls
+from neardup.resolve.hosts import Mirrors
 from neardup.runners.local import effective_urls
 from neardup.runners.result import CONTAINED, EXACT, NEAR, SKIPPED, Result
 from neardup.views.panes import Pane
@@ -24,13 +23,11 @@ _ALIGNED = 50_000
 _BINS = 10
 
 
-def mirrors(result: Result) -> pa.Table:
-    """Pairs of hosts with the same pages (`schemas.HOSTS`)."""
+def survey(result: Result) -> tuple[pa.Table, list[Site]]:
+    """Pairs of hosts with the same pages (`schemas.HOSTS`), and the largest sites of the corpus."""
     found = Mirrors()
     decisions = result.decisions
     urls = _urls(result)
-    earlier = np.arange(result.starts[result.earlier])
-    found.add_pages(urls.take(pa.array(earlier)), pa.array(np.ones(len(earlier), np.bool_)))
     for _, rows in result.parts():
         rows = rows[decisions.verdicts[rows] != SKIPPED]
         parents = decisions.parents[rows]
@@ -38,10 +35,13 @@ def mirrors(result: Result) -> pa.Table:
         found.add_pages(own, pa.array(parents == rows))
         removed = pa.array(parents != rows)
         found.add_matches(urls.take(pa.array(parents)).filter(removed), own.filter(removed))
-    return found.table()
+    sites = _sites(result, found)
+    earlier = np.arange(result.starts[result.earlier])
+    found.add_pages(urls.take(pa.array(earlier)), pa.array(np.ones(len(earlier), np.bool_)))
+    return found.table(), sites
 
 
-def overview(result: Result, hosts: pa.Table, source: str) -> Report:
+def overview(result: Result, hosts: pa.Table, sites: list[Site], source: str) -> Report:
     """The report's data."""
     summary, decisions = result.summary, result.decisions
     first = int(result.starts[result.earlier])
@@ -74,7 +74,7 @@ def overview(result: Result, hosts: pa.Table, source: str) -> Report:
         sizes=dict(sorted(Counter((members + 1).tolist()).items())),
         similarities=list(bins),
         clusters=[_cluster(result, head, rows) for head in largest.tolist()],
-        sites=_sites(result),
+        sites=sites,
         mirrors=[
             Mirror(r["host"], r["mirror"], r["pages"], r["share"], r["host_path"] or "?",
                    r["mirror_path"] or "?")
@@ -111,25 +111,14 @@ def _cluster(result: Result, head: int, rows: I64) -> Cluster:
     return Cluster(places[0]["id"], size, low, high, url, panes=(panes[0], panes[1]))
 
 
-def _sites(result: Result) -> list[Site]:
+def _sites(result: Result, found: Mirrors) -> list[Site]:
     """The largest sites with what was kept of them."""
-    pages: Counter[str] = Counter()
-    kept: Counter[str] = Counter()
-    urls = _urls(result)
-    decisions = result.decisions
-    for _, rows in result.parts():
-        rows = rows[decisions.verdicts[rows] != SKIPPED]
-        hosts, _ = split_urls(urls.take(pa.array(rows)))
-        own = pa.array(decisions.parents[rows] == rows)
-        for counter, values in ((pages, hosts), (kept, hosts.filter(own))):
-            for row in pc.value_counts(values.drop_null()).to_pylist():
-                counter[row["values"]] += row["counts"]
     table = result.templates
     blocks: Counter[int] = Counter(table.sites.tolist() if table is not None else [])
-    names = [name for name, _ in pages.most_common(_SITES)]
+    names = [name for name, _ in found.pages.most_common(_SITES)]
     hashes = site_hashes([f"http://{name}/" for name in names]).tolist()
     return [
-        Site(name, pages[name], kept[name], blocks[site])
+        Site(name, found.pages[name], found.kept[name], blocks[site])
         for name, site in zip(names, hashes, strict=True)
     ]
 
