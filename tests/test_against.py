@@ -82,6 +82,17 @@ def test_broken_records_of_the_earlier_corpus_are_named(new, tmp_path):
     assert summary.skipped == {"bad json": 1}
 
 
+def test_all_pairs_against_copies_in_the_earlier_corpus():
+    old = pa.table({"id": ["o1", "o2", "o3"], "text": [article(1), article(2), article(2)]})
+    new = pa.table({"id": ["n1", "n2"], "text": [edited(article(2), 1), article(2)]})
+    result = neardup.deduplicate(new, "text", against=old, pairs=True)
+    found = {tuple(sorted((row["a"], row["b"]))) for row in result.pairs.to_pylist()}
+    assert found == {
+        (a, b) for a, b in [("n1", "n2"), ("n1", "o2"), ("n1", "o3"), ("n2", "o2"), ("n2", "o3")]
+    }
+    assert len(result.pairs) == len(found)
+
+
 @pytest.mark.parametrize("length", [12, 20, 50])
 def test_short_items_are_found_inside_texts(length):
     items = [article(1000 + n, length) for n in range(100)]

@@ -87,15 +87,6 @@ class Corpus:
         """The column that `value` holds, for keep rules."""
         return self.wish.value
 
-    def describe_fields(self) -> dict[str, Fields]:
-        """For every file with columns: which of them a page is made of."""
-        fields: dict[str, Fields] = {}
-        for part in self.parts:
-            chosen = _fields_of(part)
-            if chosen is not None:
-                fields.setdefault(self.files[part.files[0]], chosen)
-        return fields
-
 
 def _fields_of(part: Part) -> Fields | None:
     return getattr(getattr(part, "shape", part), "fields", None)

@@ -19,18 +19,26 @@ __all__ = ["containment", "intersections", "resemblance", "shingles"]
 
 
 @kernel
+def count_shared(values: U64, offsets: I64, a: int, b: int, needed: float) -> int:
+    """|A n B| by walking both sorted rows; gives up (with what it has) when `needed` is out of
+    reach."""
+    i, end_i, j, end_j = offsets[a], offsets[a + 1], offsets[b], offsets[b + 1]
+    shared = 0
+    while i < end_i and j < end_j:
+        x, y = values[i], values[j]
+        shared += x == y
+        i += x <= y
+        j += y <= x
+        if shared + (end_i - i) < needed:
+            break
+    return shared
+
+
+@kernel
 def _intersect(values: U64, offsets: I64, left: I64, right: I64, shared: U32) -> None:
-    """Merge the two sorted rows of each pair and count what is in both."""
+    """What the two rows of each pair share, counted to the end."""
     for pair in range(len(left)):
-        i, i_end = offsets[left[pair]], offsets[left[pair] + 1]
-        j, j_end = offsets[right[pair]], offsets[right[pair] + 1]
-        count = 0
-        while i < i_end and j < j_end:
-            a, b = values[i], values[j]
-            count += a == b
-            i += a <= b
-            j += b <= a
-        shared[pair] = count
+        shared[pair] = count_shared(values, offsets, left[pair], right[pair], 0.0)
 
 
 def intersections(values: U64, offsets: I64, left: I64, right: I64) -> U32:

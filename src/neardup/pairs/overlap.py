@@ -6,6 +6,7 @@ in the other, |A ∩ B| / min(|A|, |B|).
 
 from __future__ import annotations
 
+from neardup.fingerprints.resemblance import count_shared
 from neardup.kernels import I64, U64, kernel
 
 #: past this ratio of sizes a binary search per element beats walking the longer set
@@ -32,25 +33,10 @@ def similarity(
     if size_b > _LOPSIDED * size_a:
         shared = _shared_by_search(values, offsets, a, b)
     else:
-        shared = _shared_by_merge(values, offsets, a, b, needed - 1.0)
+        shared = count_shared(values, offsets, a, b, needed - 1.0)
     union = size_a if containment else size_a + size_b - shared
     score = shared / union
     return score if score >= threshold else -1.0
-
-
-@kernel
-def _shared_by_merge(values: U64, offsets: I64, a: int, b: int, needed: float) -> int:
-    """|A ∩ B| by walking both; gives up (with what it has) when `needed` is out of reach."""
-    i, end_i, j, end_j = offsets[a], offsets[a + 1], offsets[b], offsets[b + 1]
-    shared = 0
-    while i < end_i and j < end_j:
-        x, y = values[i], values[j]
-        shared += x == y
-        i += x <= y
-        j += y <= x
-        if shared + (end_i - i) < needed:
-            break
-    return shared
 
 
 @kernel

@@ -69,11 +69,11 @@ def decide(
     order = _order(recipe, held)
     parents = _exact(held.digests, order, n)
     held.digests = held.digests[:0].copy()
+    distinct = order[(parents[order] == order) & (held.tokens[order] >= recipe.min_tokens)]
     heads = parents.copy() if pairs else parents
     parents[: held.earlier] = np.arange(held.earlier)  # pages of an earlier run always stay
     scores = np.ones(n)
 
-    distinct = order[(parents[order] == order) & (held.tokens[order] >= recipe.min_tokens)]
     numbers = np.full(n, ABSENT)
     numbers[distinct] = np.arange(len(distinct), dtype=np.uint32)
     anchored = int((distinct < held.earlier).sum())

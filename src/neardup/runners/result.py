@@ -169,11 +169,10 @@ class Result:
             yield part, np.arange(self.starts[part], self.starts[part + 1])
 
     def place(self, row: int) -> dict[str, Any]:
-        """id, url, file and position of one row."""
+        """id and url of one row."""
         part = int(np.searchsorted(self.starts, row, side="right")) - 1
-        table = self.work.rows(part, ["id", "url", "file", "position"])
-        found: dict[str, Any] = table.slice(row - int(self.starts[part]), 1).to_pylist()[0]
-        return {**found, "id": self.ids[row].as_py()}
+        url = self.work.rows(part, ["url"])["url"][row - int(self.starts[part])]
+        return {"id": self.ids[row].as_py(), "url": url.as_py()}
 
     def cluster_batches(self) -> Iterator[pa.RecordBatch]:
         """The clusters table, part by part."""
@@ -201,7 +200,7 @@ class Result:
     def _kept(self) -> Iterator[pa.RecordBatch]:
         names = pa.array(self.corpus.files)
         for part, rows in self.parts():
-            table = self.work.rows(part, ["id", "url", "file", "position"])
+            table = self.work.rows(part, ["url", "file", "position"])
             kept = self._is_kept(rows)
             table = table.filter(pa.array(kept)).combine_chunks()
             columns = [
